@@ -22,7 +22,7 @@ WITHOUT_NATIVE = """
     assert kernels.BACKEND == "numpy"
     for name in ("class_moments", "score"):
         assert getattr(kernels, name) is getattr(kernels.gaussian.reference, name)
-    assert kernels.code_integers is kernels.reference_counts.code_integers
+    assert kernels.code_integers is kernels.reference_labels.code_integers
     block = Block(np.array([[1.0], [3.0]]), np.zeros(2, np.int32), np.array(["a"]))
     assert ClassMoments.of(block, Depth.POOLED).scatter.tolist() == [[2.0]]
 """
@@ -69,7 +69,7 @@ def test_without_the_compiled_module_the_references_are_used(run):
 
 @any_version
 def test_every_kernel_has_a_reference_of_the_same_name():
-    references = {"class_moments": reference, "score": reference, "code_integers": kernels.reference_counts}
+    references = {"class_moments": reference, "score": reference, "code_integers": kernels.reference_labels}
     for name, module in references.items():
         assert callable(getattr(kernels, name))
         assert getattr(kernels, name).__name__ == getattr(module, name).__name__

@@ -13,6 +13,7 @@ from discrim import kernels
 from discrim.kernels import (
     reference_columns,
     reference_counts,
+    reference_labels,
     reference_likelihood,
 )
 from discrim.kernels.gaussian import reference
@@ -22,7 +23,7 @@ from discrim.kernels.online.reference import MEMORY
 REFERENCE = SimpleNamespace(
     **{
         name: getattr(module, name)
-        for module in (reference_columns, reference_online, reference_counts, reference)
+        for module in (reference_columns, reference_online, reference_counts, reference_labels, reference)
         for name in dir(module)
         if not name.startswith("_")
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discrim.kernels import reference_placements, versions
+from discrim.kernels import reference_labels, reference_placements, versions
 from discrim.kernels.counts import reference as reference_counts
 from discrim.kernels.gaussian import reference as reference_gaussian
 from discrim.kernels.logistic import reference_columns, reference_coordinate, reference_likelihood
@@ -15,7 +15,9 @@ BACKEND = "numpy" if VERSION == versions.REFERENCE else "native"
 class_moments = reference_gaussian.class_moments
 score = reference_gaussian.score
 sphere = reference_gaussian.sphere
-code_integers = reference_counts.code_integers
+code_integers = reference_labels.code_integers
+code_rows = reference_labels.code_rows
+identities = reference_labels.identities
 dense_descent = reference_columns.dense_descent
 sparse_descent = reference_columns.sparse_descent
 dense_slopes = reference_columns.dense_slopes

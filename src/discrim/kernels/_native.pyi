@@ -1,6 +1,5 @@
 from discrim.kernels.counts.reference import add_levels as add_levels
 from discrim.kernels.counts.reference import class_sums as class_sums
-from discrim.kernels.counts.reference import code_integers as code_integers
 from discrim.kernels.counts.reference import count_codes as count_codes
 from discrim.kernels.counts.reference import grid_sums as grid_sums
 from discrim.kernels.counts.reference import held_out_logs as held_out_logs
@@ -31,6 +30,9 @@ from discrim.kernels.online.reference import Stream as Stream
 from discrim.kernels.online.reference import learn_dense as learn_dense
 from discrim.kernels.online.reference import learn_sparse as learn_sparse
 from discrim.kernels.online.reference import shuffle as shuffle
+from discrim.kernels.reference_labels import code_integers as code_integers
+from discrim.kernels.reference_labels import code_rows as code_rows
+from discrim.kernels.reference_labels import identities as identities
 from discrim.kernels.reference_placements import placements as placements
 
 def versions() -> tuple[str, ...]: ...

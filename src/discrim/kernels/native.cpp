@@ -21,6 +21,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace discrim {
+void bind_labels(nb::module_ &m);
 void bind_levels(nb::module_ &m);
 void bind_likelihood(nb::module_ &m);
 void bind_counts(nb::module_ &m);
@@ -117,38 +118,6 @@ nb::tuple sphere(discrim::Aligned<const double, nb::ndim<2>, nb::c_contig, nb::d
     return nb::make_tuple(give(std::move(scale), {p}), give(std::move(inverse), {p, p}), found.log_det, found.rcond);
 }
 
-// Ranks of integers among the values that occur, for labels within [lo, lo + size).
-nb::tuple code_integers(discrim::Aligned<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> y, int64_t lo,
-                        int64_t size) {
-    const int64_t n = y.shape(0);
-    require(size >= 0, "the stated range is negative");
-    std::unique_ptr<bool[]> present(new bool[size]());
-    std::unique_ptr<int32_t[]> codes(new int32_t[n]);
-    const int64_t *values = y.data();
-    bool inside = true;
-    {
-        nb::gil_scoped_release release;
-        for (int64_t i = 0; i < n; ++i) {
-            // Below lo it becomes a large number.
-            const uint64_t at = static_cast<uint64_t>(values[i]) - static_cast<uint64_t>(lo);
-            if (at >= static_cast<uint64_t>(size)) {
-                inside = false;
-                break;
-            }
-            present[at] = true;
-        }
-        if (inside) {
-            std::vector<int32_t> rank(size);
-            int32_t next = 0;
-            for (int64_t v = 0; v < size; ++v) rank[v] = present[v] ? next++ : -1;
-            for (int64_t i = 0; i < n; ++i) codes[i] = rank[values[i] - lo];
-        }
-    }
-    require(inside, "a label lies outside the stated range");
-    return nb::make_tuple(give(std::move(present), {static_cast<size_t>(size)}),
-                          give(std::move(codes), {static_cast<size_t>(n)}));
-}
-
 // A number of Python's own, exact as a double; false for any other object. Truth values are whole numbers of another type.
 bool read_number(PyObject *item, double &to) {
     if (PyFloat_Check(item)) {
@@ -201,8 +170,8 @@ NB_MODULE(_native, m) {
     add_score(&score<float, float>);
     add_score(&score<float, double>);
     m.def("sphere", &sphere, "sigma"_a, "noise"_a);
-    m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
     m.def("read_lists", &read_lists, "rows"_a.none());
+    discrim::bind_labels(m);
     discrim::bind_levels(m);
     discrim::bind_likelihood(m);
     discrim::bind_counts(m);

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, name_list, plural
-from discrim.kernels import code_integers
+from discrim.kernels import code_integers, code_rows, identities
 from discrim.sources.design import comes_from
 from discrim.typing import Codes, Floats
 
 Coded = tuple[NDArray[Any], Codes]
 
-# Fewer texts than this go through a dictionary: filling the table of hashes costs more.
-HASHED = 4096
 LARGEST = 2**63 - 1
 
 
@@ -113,7 +111,7 @@ def _code_array(y: NDArray[Any], column: str | None) -> Coded:
     if kind == "f":
         return _code_floats(y, column)
     if kind in "US":
-        return _code_text(y) if y.size >= HASHED else _code_short_text(y)
+        return _code_text(y)
     if kind in "mM":
         _refuse_missing(np.isnat(y), column)
         return _code_by_sorting(y)
@@ -163,36 +161,16 @@ def code_reals(y: NDArray[Any]) -> Coded:
 
 
 def _code_text(y: NDArray[Any]) -> Coded:
-    """Hash each fixed-width text to 16 bits and look whether equal hashes meant equal texts.
-
-    The hash is a weighted sum of the characters with odd weights modulo 2**32. With few
-    classes two texts hardly ever meet; where they do, the dictionary below decides.
-    """
-    unit = np.uint32 if y.dtype.kind == "U" else np.uint8
-    characters = np.ascontiguousarray(y).view(unit).reshape(y.size, -1)
-    multipliers = np.random.default_rng(0).integers(1 << 32, size=characters.shape[1], dtype=np.uint32) | 1
-    hashes = (characters.dot(multipliers) >> np.uint32(16)).astype(np.int64)
-    present, codes = code_integers(hashes, 0, 1 << 16)
-    first = np.empty(int(present.sum()), dtype=np.int64)
-    first[codes[::-1]] = np.arange(y.size - 1, -1, -1)
-    values = characters[first]
-    for start in range(0, y.size, 8192):
-        part = slice(start, start + 8192)
-        if not np.array_equal(values[codes[part]], characters[part]):
-            return _code_short_text(y)
-    return _code_dictionary(y[first], codes, None)
-
-
-def _code_short_text(y: NDArray[Any]) -> Coded:
-    labels = y.tolist()
-    distinct = sorted(set(labels))
-    place = dict(zip(distinct, range(len(distinct)), strict=True))
-    codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
-    return np.array(distinct, dtype=y.dtype), codes
+    """Texts of one width: equal ones are equal bytes."""
+    first, codes = code_rows(np.ascontiguousarray(y).view(np.uint8).reshape(y.size, -1))
+    return _sorted(y[first], codes)
 
 
 def _code_objects(y: NDArray[Any], column: str | None) -> Coded:
-    labels = y.tolist()
+    every: list[Any] = y.tolist()
+    # Most labels are the same few objects, which are compared once.
+    first, codes = code_rows(identities(every).view(np.uint8).reshape(y.size, -1))
+    labels = [every[i] for i in first.tolist()]
     try:
         place = {label: k for k, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
@@ -200,7 +178,8 @@ def _code_objects(y: NDArray[Any], column: str | None) -> Coded:
             f"{_labels_of(column)} are of the type {type(labels[0]).__name__}, which cannot be compared. "
             "Use integers or text as labels."
         ) from None
-    codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+    if len(place) < len(labels):
+        codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))[codes]
     missing = np.array([_is_missing(label) for label in place], dtype=bool)
     if missing.any():
         _refuse_missing(missing[codes], column)
@@ -208,7 +187,7 @@ def _code_objects(y: NDArray[Any], column: str | None) -> Coded:
         _refuse_continuous(np.array(list(place)), column)
     # One entry per label, even where labels are sequences themselves.
     distinct = np.fromiter(place, dtype=y.dtype, count=len(place))
-    return _code_dictionary(distinct, codes, column)
+    return _sorted(distinct, codes, column)
 
 
 def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | None) -> Coded:
@@ -216,7 +195,11 @@ def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | No
     if codes.size and int(codes.min()) < 0:
         _refuse_missing(codes < 0, column)
     present, ranks = code_integers(np.ascontiguousarray(codes, dtype=np.int64), 0, max(len(values), 1))
-    values = values[np.flatnonzero(present)]
+    return _sorted(values[np.flatnonzero(present)], ranks, column)
+
+
+def _sorted(values: NDArray[Any], codes: Codes, column: str | None = None) -> Coded:
+    """Distinct values that all occur, and their codes, in the order of the values."""
     if values.dtype.kind == "f":
         _refuse_continuous(values, column)
     try:
@@ -229,7 +212,7 @@ def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | No
         ) from None
     rank_of = np.empty(len(values), dtype=np.int32)
     rank_of[order] = np.arange(len(values), dtype=np.int32)
-    return values[order], rank_of[ranks]
+    return values[order], rank_of[codes]
 
 
 def _refuse_missing(missing: NDArray[np.bool_], column: str | None) -> None:

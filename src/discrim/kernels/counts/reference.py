@@ -222,15 +222,6 @@ def read_lists(rows: Any) -> Floats | None:
     return np.array(rows, dtype=np.float64) if len({*map(len, rows)}) == 1 and rows[0] and all(plain) else None
 
 
-def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Which of lo, lo + 1, ... occur in y, and each label's rank among those."""
-    require(size >= 0, "the stated range is negative")
-    require(not len(y) or (int(y.min()) >= lo and int(y.max()) - lo < size), "a label lies outside the stated range")
-    present = np.bincount(y - lo, minlength=size) > 0
-    ranks = (np.cumsum(present) - 1).astype(np.int32)
-    return present, ranks[y - lo]
-
-
 def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
     n = x.shape[0]
     check_labels(codes, weight, n, classes)
