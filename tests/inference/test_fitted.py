@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from discrim.errors import DataError, ParameterError
-from discrim.families.logistic.objective import inverse_root
+from discrim.families.logistic.positive import inverse_root
 from discrim.inference.covariance import standard_errors
 
 

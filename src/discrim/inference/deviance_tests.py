@@ -13,7 +13,8 @@ from scipy import linalg, special
 
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.families.logistic.firth import firth
-from discrim.families.logistic.objective import Objective, Solution, newton, solve_positive
+from discrim.families.logistic.objective import Objective, Solution, newton
+from discrim.families.logistic.positive import solve_positive
 from discrim.inference.fitted import NEAR, Fitted
 from discrim.inference.summary import Table
 from discrim.typing import Mask

@@ -21,10 +21,10 @@ from discrim.families.logistic.objective import (
     Coordinates,
     Objective,
     Solution,
-    inverse_root,
     newton,
     solver_rows,
 )
+from discrim.families.logistic.positive import inverse_root
 from discrim.families.logistic.recipe import Reweighted, class_weights
 from discrim.families.recipe import Passes
 from discrim.inference.row_scores import predicted, score_products, weights_are_counts

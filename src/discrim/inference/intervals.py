@@ -9,7 +9,8 @@ import numpy as np
 from scipy import special
 
 from discrim.errors import ParameterError
-from discrim.families.logistic.objective import Coordinates, solve_positive
+from discrim.families.logistic.objective import Coordinates
+from discrim.families.logistic.positive import solve_positive
 from discrim.inference.conjugate import tails
 from discrim.inference.covariance import standard_errors
 from discrim.inference.fitted import NEAR, Fitted

@@ -41,6 +41,7 @@ add_levels = reference_counts.add_levels
 log_shares = reference_counts.log_shares
 binary_likelihood = reference_likelihood.binary_likelihood
 binary_newton = reference_likelihood.binary_newton
+quasi_newton = reference_likelihood.quasi_newton
 softmax_likelihood = reference_likelihood.softmax_likelihood
 sparse_likelihood = reference_likelihood.sparse_likelihood
 Stream = reference_online.Stream

@@ -24,6 +24,7 @@ from discrim.kernels.logistic.reference_coordinate import several_gradients as s
 from discrim.kernels.logistic.reference_coordinate import several_secants as several_secants
 from discrim.kernels.logistic.reference_likelihood import binary_likelihood as binary_likelihood
 from discrim.kernels.logistic.reference_likelihood import binary_newton as binary_newton
+from discrim.kernels.logistic.reference_likelihood import quasi_newton as quasi_newton
 from discrim.kernels.logistic.reference_likelihood import softmax_likelihood as softmax_likelihood
 from discrim.kernels.logistic.reference_likelihood import sparse_likelihood as sparse_likelihood
 from discrim.kernels.online.reference import Stream as Stream

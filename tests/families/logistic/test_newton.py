@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from discrim.engines import RowPasses
-from discrim.families.logistic.objective import Coordinates, Objective, newton, penalised, solve_positive
+from discrim.families.logistic.objective import Coordinates, Objective, newton, penalised
+from discrim.families.logistic.positive import solve_positive
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE, GRADIENT, Likelihood
 

@@ -11,15 +11,8 @@ import numpy as np
 
 from discrim.block import Block
 from discrim.errors import DataError
-from discrim.families.logistic.objective import (
-    Objective,
-    Solution,
-    class_forms,
-    inverse_of,
-    scaled_cholesky,
-    solve_positive,
-    solver_rows,
-)
+from discrim.families.logistic.objective import Objective, Solution, class_forms, solver_rows
+from discrim.families.logistic.positive import inverse_of, scaled_cholesky, solve_positive
 from discrim.families.logistic.separation import default_free
 from discrim.statistics.likelihood import CURVATURE, Likelihood, add_arrays
 from discrim.typing import Floats, Mask

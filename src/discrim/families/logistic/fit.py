@@ -24,8 +24,8 @@ from discrim.families.logistic.objective import (
     Objective,
     Solution,
     newton,
-    solve_positive,
 )
+from discrim.families.logistic.positive import solve_positive
 from discrim.families.logistic.quasi_newton import Part, Smooth, descend
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
 from discrim.families.logistic.separation import (

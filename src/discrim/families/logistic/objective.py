@@ -10,10 +10,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import lapack
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.families.logistic.positive import solve_positive
 from discrim.families.recipe import Passes, Sum
 from discrim.families.rule import LinearRule, Output
 from discrim.later import cached_property
@@ -35,6 +35,8 @@ NEARBY = 1_000_000
 VALUES = 1 << 17
 # Gaps at which Newton's method (without and with a penalty), quasi-Newton and Newton over a file end; see ``Enough``.
 CLOSE, PENALISED_CLOSE, CLOSER, CLOSE_IN_FILES = 1e-12, 1e-9, 1e-13, 1e-8
+# The part of the value that it may still promise to fall by where all slopes are flat.
+PROMISED = 1e-2
 # The full step is tried alone where it promises to lower the value by less than this share, or where a pass is cheap.
 SMALL_STEP = 1e-2
 # Parts of a step whose losses are computed along with the full step's.
@@ -163,8 +165,9 @@ class Enough:
     Quasi-Newton pays for every digit as much as for the last, and so ends as scikit-learn does: where no slope of the
     mean objective in the user's units (of centred columns) is above ``tol``. ``flat``, like theta, is half of that in
     the solver's units: slopes of two solvers that end below tol differ by such factors, and the objective should be as
-    low as scikit-learn's. With tol=0, or without a penalty, ``flat`` is None, and it ends at a ``gap`` that is smaller
-    than Newton's, since its curvature is only nearly right.
+    low as scikit-learn's. Where rows are all but certain every slope is small far from the minimum too: the value must
+    not promise to fall by more than ``PROMISED`` of itself either. With tol=0, or without a penalty, ``flat`` is None,
+    and it ends at a ``gap`` that is smaller than Newton's, since its curvature is only nearly right.
 
     Until then ``watch`` is called with theta after every step. ``least`` is a value below which no theta brings the
     objective.
@@ -175,11 +178,13 @@ class Enough:
     watch: Callable[[Floats], None] | None = None
     least: float = -np.inf
 
-    def reached(self, gap: float, gradient: Floats, weight: float) -> bool:
-        """With this ``gap`` and ``gradient``, like ``flat``, of rows of this weight."""
+    def reached(self, gap: float, gradient: Floats, weight: float, value: float) -> bool:
+        """With this ``gap`` and ``gradient``, like ``flat``, of rows of this weight, at this ``value``."""
         if gap <= self.gap * weight:
             return True
-        return self.flat is not None and bool((np.abs(gradient) <= weight * self.flat).all())
+        if self.flat is None or gap > PROMISED * abs(value):
+            return False
+        return bool((np.abs(gradient) <= weight * self.flat).all())
 
 
 class Objective:
@@ -253,6 +258,43 @@ class Objective:
         at = Likelihood(loss, gradient, hessian, losses, weight, rows, least)
         theta = (raw / self._factor)[int(not c.intercept) :]
         return _on_trust(theta, value, gap, ridge, self._as_solver_sees(at, CURVATURE), steps)
+
+    def quasi_newton_steps(
+        self, at: Solution, inverse: Floats, ridge: Floats, enough: Enough, steps: tuple[int, int]
+    ) -> Solution | None:
+        """L-BFGS from a solution of no steps, in one call, where rows are few and in memory; None for other rows.
+
+        ``inverse`` is a diagonal, like theta, or a square for every class. ``steps``: the most, and those remembered.
+        """
+        c, block, sums = self.coordinates, self.rows.whole, at.at
+        if block is None or c.turned is not None or enough.watch is not None:
+            return None
+        rows = block.x
+        if (rows.size > NEARBY) if isinstance(rows, np.ndarray) else (rows.nnz > SINGLE):
+            return None
+        first, factor = int(not c.intercept), self._factor
+        flat = None if enough.flat is None else sums.weight * enough.flat / factor[first:]
+        if flat is not None:
+            flat = _with_constant(flat, first, np.inf)
+        if inverse.ndim > at.theta.ndim:
+            inverse = inverse * factor[first:, None] * factor[first:]
+            inverse = np.pad(inverse, ((0, 0), (first, 0), (first, 0))) if first else inverse
+        else:
+            inverse = _with_constant(inverse * factor[first:] ** 2, first, 0.0)
+        start = (self._raw(at.theta), _with_constant(ridge / factor[first:] ** 2, first, 0.0), inverse)
+        known = (sums.loss, _with_constant(sums.gradient / factor[first:], first, 0.0))
+        x = rows if isinstance(rows, np.ndarray) else (rows.data, rows.indices, rows.indptr)
+        response = (codes_in(block, self.classes), block.share, block.weight, block.offset)
+        rule = (flat, enough.gap * sums.weight, enough.least, *steps)
+        found = kernels.quasi_newton(x, response, c.shift, start, rule, known)
+        if found is None:
+            return None
+        raw, value, gap, iterations, passes, converged, (loss, gradient, hessian, losses, least) = found
+        self.passes += passes
+        seen = Likelihood(loss, gradient, hessian, losses, sums.weight, sums.rows, least)
+        theta = np.ascontiguousarray((raw / factor)[..., first:])
+        loss = value - 0.5 * float(np.vdot(ridge * theta, theta))
+        return Solution(theta, value, loss, self._as_solver_sees(seen, GRADIENT), iterations, converged, gap)
 
     def reduce(
         self, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], *, uses_blas: bool = True
@@ -351,6 +393,13 @@ class Objective:
         return Likelihood(raw.loss, gradient, hessian, raw.losses, raw.weight, raw.rows, raw.least)
 
 
+def _with_constant(values: Floats, missing: int, constant: float) -> Floats:
+    """Contiguous, with this for the constant where it is missing."""
+    if missing:
+        values = np.concatenate([np.full((*values.shape[:-1], 1), constant), values], axis=-1)
+    return np.ascontiguousarray(values)
+
+
 def _add_both(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     losses, gradients = zip(*parts, strict=True)
     return add_arrays(losses), add_arrays(gradients)
@@ -428,60 +477,6 @@ def _step(at: Likelihood, theta: Floats, ridge: Floats, index: NDArray[np.intp])
     hessian.flat[:: len(index) + 1] += ridge.ravel()[index]
     step[index] = -solve_positive(hessian, gradient)
     return step.reshape(theta.shape), -0.5 * float(gradient @ step[index])
-
-
-def scaled_cholesky(matrix: Floats, least: float = 1e-7) -> tuple[Floats, Floats] | None:
-    """L and s with M / ss' = LL', which has the diagonal 1; None where a pivot of L is at most ``least``."""
-    scale = _lengths(matrix)
-    lower, info = lapack.dpotrf(matrix / np.multiply.outer(scale, scale), lower=1)
-    return (lower, scale) if info == 0 and lower.diagonal().min() > least else None
-
-
-def _lengths(matrix: Floats) -> Floats:
-    """Roots of the diagonal; 1 where that is zero."""
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    return np.where(scale > 0, scale, 1.0)
-
-
-def inverse_of(lower: Floats, scale: Floats) -> Floats:
-    """The inverse of the matrix that ``scaled_cholesky`` has factored."""
-    root, _ = lapack.dtrtri(lower, lower=1)
-    return np.asarray((root.T @ root) / np.multiply.outer(scale, scale))
-
-
-def solve_factored(lower: Floats, scale: Floats, right: Floats) -> Floats:
-    """M^-1 b of the matrix that ``scaled_cholesky`` has factored."""
-    return np.asarray(lapack.dpotrs(lower, right / scale, lower=1)[0]) / scale
-
-
-def solve_positive(matrix: Floats, right: Floats) -> Floats:
-    """M^-1 b for a positive semidefinite M; where M has no inverse, on the directions that it knows."""
-    found = scaled_cholesky(matrix)
-    if found is not None:
-        return solve_factored(*found, right)
-    root = _root_of_known(matrix)
-    return np.asarray(root @ (root.T @ right))
-
-
-def inverse_root(matrix: Floats) -> Floats:
-    """F with F F' = M^-1 for a positive definite M; of a semidefinite M, a generalised inverse.
-
-    What a generalised inverse says about a combination of coefficients that the data determine does not depend on
-    which one it is.
-    """
-    found = scaled_cholesky(matrix) if len(matrix) else None
-    if found is None:
-        return _root_of_known(matrix)
-    inverse, _ = lapack.dtrtri(found[0], lower=1)
-    return np.asarray(np.tril(inverse).T / found[1][:, None])
-
-
-def _root_of_known(matrix: Floats) -> Floats:
-    """F with F F' = M^-1 on the directions that M, scaled to a unit diagonal, knows."""
-    scale = _lengths(matrix)
-    values, vectors = np.linalg.eigh(matrix / np.multiply.outer(scale, scale))
-    keep = values > 1e-12 * values.max(initial=0.0)
-    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
 
 
 def move(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,22 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from discrim.families.logistic.objective import (
-    Enough,
-    HasLikelihood,
-    Solution,
-    move,
-    penalised,
-    scaled_cholesky,
-    solve_factored,
-)
+from discrim.families.logistic.objective import Enough, HasLikelihood, Objective, Solution, move, penalised
+from discrim.families.logistic.positive import inverses_of, scaled_cholesky, solve_factored
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
 from discrim.typing import Floats
 
 # Pairs of steps and gradient changes that are remembered, and coefficients in all of them.
 MEMORY, MOST_KEPT = 20, 8_000_000
-# Steps after which the curvature is taken anew.
-STEPS = 20
+# Steps after which the curvature is taken anew: the first time, and from then on.
+FIRST_STEPS, STEPS = 3, 20
+# Coefficients of a class up to which an inverse is written out.
+WRITTEN = 256
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ def descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close
 
     ``curved_by`` are the rows that the curvature is taken from.
     """
-    theta, steps = problem.start, 0
+    theta, steps, turn = problem.start, 0, FIRST_STEPS
     while True:
         curved = steps >= problem.plain
         inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by, curved=curved)
@@ -75,9 +70,9 @@ def descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close
             free=problem.free,
             at=sums if curved_by.objective is objective else None,
             enough=Enough(close, problem.flat, problem.watch, least=0.0),
-            most=min(most, steps + STEPS if curved else problem.plain) - steps,
+            most=min(most, steps + turn if curved else problem.plain) - steps,
         )
-        steps += found.iterations
+        steps, turn = steps + found.iterations, STEPS
         if found.converged or steps >= most or not found.iterations:
             return replace(found, iterations=steps, converged=found.converged or _will_do(problem, found))
         theta = found.theta
@@ -88,7 +83,7 @@ def _will_do(problem: Smooth, found: Solution) -> bool:
     if problem.flat is None:
         return False
     gradient = np.where(problem.free, found.at.gradient + problem.ridge * found.theta, 0.0)
-    return Enough(0.0, 2.0 * problem.flat).reached(found.gap, gradient, found.at.weight)
+    return Enough(0.0, 2.0 * problem.flat).reached(found.gap, gradient, found.at.weight, found.value)
 
 
 def quasi_newton(
@@ -112,6 +107,12 @@ def quasi_newton(
     index = slice(None) if free is None or free.all() else np.flatnonzero(free.ravel())
     at = objective.at(theta, depth=GRADIENT) if at is None else at
     value = penalised(at.loss, theta, ridge)
+    if isinstance(inverse, Inverse) and isinstance(objective, Objective) and isinstance(index, slice):
+        known = Solution(theta, value, at.loss, at, 0, False, np.inf)
+        steps = (most, kept_steps(theta.size))
+        found = objective.quasi_newton_steps(known, inverse.values, ridge, enough or Enough(), steps)
+        if found is not None:
+            return found
     gradient = (at.gradient + ridge * theta).ravel()[index]
     memory = Memory(inverse, gradient)
     gap, iterations, converged = np.inf, 0, False
@@ -120,7 +121,7 @@ def quasi_newton(
     for iterations in range(most + 1):
         direction = memory.direction()
         gap = -0.5 * float(gradient @ direction)
-        converged = enough.reached(gap, gradient, at.weight)
+        converged = enough.reached(gap, gradient, at.weight, value)
         most_gain = value - enough.least
         if not (memory.count or converged) and 2.0 * gap > most_gain:
             # It promises more than there is to gain. Steps that make many rows certain leave a curvature that misleads.
@@ -149,6 +150,38 @@ def quasi_newton(
     return Solution(theta, value, loss, at, iterations, converged, gap)
 
 
+@dataclass(frozen=True)
+class Inverse:
+    """The inverse of a matrix like the curvature: its diagonal, or a square for every class (K x size x size).
+
+    The squares of several classes are applied within the directions that sum to zero over the classes: only there has
+    softmax a curvature. Steps that sum to zero keep the sum of the coefficients where it is. All classes have the same
+    free entries.
+    """
+
+    values: Floats
+
+    def __call__(self, right: Floats) -> Floats:
+        values = self.values
+        if values.ndim < 3:
+            return values.ravel() * right
+        if len(values) == 1:
+            return np.asarray(values[0] @ right)
+        rows = right.reshape(len(values), -1)
+        rows = rows - rows.mean(axis=0)
+        return _level(np.matmul(values, rows[:, :, None])[:, :, 0])
+
+
+def _level(rows: Floats) -> Floats:
+    """Between classes of equal share the curvature is K / (K - 1) times that of each class by itself."""
+    return np.asarray(((rows - rows.mean(axis=0)) * (1.0 - 1.0 / len(rows))).ravel())
+
+
+def kept_steps(size: int) -> int:
+    """How many pairs of steps and gradient changes are remembered."""
+    return max(5, min(MEMORY, MOST_KEPT // max(size, 1)))
+
+
 def cholesky_inverse(matrix: Floats) -> Callable[[Floats], Floats] | None:
     """Applies M^-1; None where M is not positive definite."""
     found = scaled_cholesky(matrix, 1e-6)
@@ -165,7 +198,7 @@ class Memory:
 
     def __init__(self, inverse: Callable[[Floats], Floats], gradient: Floats) -> None:
         self.inverse, self.gradient = inverse, gradient
-        self.most = max(5, min(MEMORY, MOST_KEPT // max(len(gradient), 1)))
+        self.most = kept_steps(len(gradient))
         # The steps are in a ring: the newest takes the place of the oldest.
         self.count, self.newest, self.length = 0, -1, 1.0
         self.s = np.empty((self.most, len(gradient)))
@@ -218,12 +251,9 @@ def _inverse(problem: Smooth, curved_by: Part, *, curved: bool) -> tuple[Callabl
     share, blocks = curved_by.share, problem.free.ndim == 2
     if curved:
         at = curved_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
-        hessians = at.hessian if blocks else at.hessian[None]
-        rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
-        inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
-        found = [inverse for inverse in inverses if inverse is not None]
-        if len(found) == len(inverses):
-            return _balanced(found) if blocks else found[0], at
+        found = _inverse_of(at.hessian if blocks else at.hessian[None], problem, share)
+        if found is not None:
+            return found, at
     else:
         at = curved_by.objective.at(problem.start, depth=GRADIENT)
     # mu (1 - mu) of a row: that of classes of equal shares, and less where they are well separated.
@@ -234,34 +264,34 @@ def _inverse(problem: Smooth, curved_by: Part, *, curved: bool) -> tuple[Callabl
         # Where the fit grows certain of rows with large counts, these bend the loss far less than that, and more than
         # the penalty alone: midway it is right enough for word counts as for rows of equal length.
         guess = np.sqrt(guess * np.where(problem.ridge > 0, problem.ridge, problem.ridge.max()))
-    guess = (guess / share)[problem.free]
-    return lambda right: right / guess, at
+    diagonal = share / guess
+    return Inverse(diagonal if problem.free.all() else diagonal[problem.free]), at
 
 
-def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], Floats]:
-    """Class by class, within the directions that sum to zero over the classes: only there has softmax a curvature.
-
-    All classes have the same free entries. Steps that sum to zero keep the sum of the coefficients where it is.
-    """
-    share = np.full(len(inverses), 1.0 / len(inverses))
-
-    def apply(right: Floats) -> Floats:
-        rows = right.reshape(len(inverses), -1)
-        rows = rows - share @ rows
-        for k, inverse in enumerate(inverses):
-            rows[k] = inverse(rows[k])
-        # Between classes of equal share the curvature is K / (K - 1) times that of each class by itself.
-        return np.asarray((rows - share @ rows).ravel() * (1.0 - share[0]))
-
-    return apply
-
-
-def _inverse_of(
-    hessian: Floats, ridge: Floats, free: NDArray[np.bool_], share: float
-) -> Callable[[Floats], Floats] | None:
-    index = np.flatnonzero(free)
-    matrix = hessian[np.ix_(index, index)]
+def _inverse_of(hessians: Floats, problem: Smooth, share: float) -> Callable[[Floats], Floats] | None:
+    """Of the curvature of every class by itself; None where one of them has no inverse."""
+    free, ridge = np.atleast_2d(problem.free), np.atleast_2d(problem.ridge)
+    if not free.all():
+        # All classes have the same free entries.
+        index = np.flatnonzero(free[0])
+        hessians, ridge = hessians[:, index[:, None], index], ridge[:, index]
     # A little more than a part shows: directions that it has not seen must not look free.
-    unseen = 1e-3 if share < 1.0 else 1e-9
-    matrix[np.diag_indices_from(matrix)] += ridge[index] + unseen * np.diagonal(matrix)
-    return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)
+    unseen = 1.0 + (1e-3 if share < 1.0 else 1e-9)
+    each = np.arange(hessians.shape[1])
+    matrices = hessians.copy()
+    matrices[:, each, each] = unseen * matrices[:, each, each] + ridge
+    if len(each) <= WRITTEN:
+        written = inverses_of(matrices / share, 1e-6)
+        return None if written is None else Inverse(written)
+    found = [cholesky_inverse(matrix / share) for matrix in matrices]
+    several = [inverse for inverse in found if inverse is not None]
+    if len(several) < len(found):
+        return None
+    return partial(_each, several) if len(found) > 1 else several[0]
+
+
+def _each(inverses: Sequence[Callable[[Floats], Floats]], right: Floats) -> Floats:
+    """As ``Inverse``, of squares that are not written out."""
+    rows = right.reshape(len(inverses), -1)
+    rows = rows - rows.mean(axis=0)
+    return _level(np.stack([inverse(row) for inverse, row in zip(inverses, rows, strict=True)]))

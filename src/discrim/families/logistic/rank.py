@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.families.logistic.objective import Coordinates, Span, scaled_cholesky
+from discrim.families.logistic.objective import Coordinates, Span
+from discrim.families.logistic.positive import scaled_cholesky
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
 from discrim.statistics import ClassFactors, Depth

@@ -19,7 +19,8 @@ from scipy.optimize import linprog
 
 from discrim.block import Block
 from discrim.errors import DiscrimError
-from discrim.families.logistic.objective import Objective, class_forms, inverse_of, scaled_cholesky, solver_rows
+from discrim.families.logistic.objective import Objective, class_forms, solver_rows
+from discrim.families.logistic.positive import inverse_of, scaled_cholesky
 from discrim.statistics.likelihood import Likelihood
 from discrim.store.fields import Array, Flag
 from discrim.store.kinds import stored

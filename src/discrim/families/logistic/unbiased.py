@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import expit
 
 from discrim.block import Block
-from discrim.families.logistic.objective import Objective, Solution, inverse_of, newton, scaled_cholesky, solver_rows
+from discrim.families.logistic.objective import Objective, Solution, newton, solver_rows
+from discrim.families.logistic.positive import inverse_of, scaled_cholesky
 from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 from discrim.typing import Floats, Mask
 

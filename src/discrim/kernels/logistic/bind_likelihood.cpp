@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "logistic/likelihood.hpp"
+#include "logistic/quasi_newton.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -127,27 +128,102 @@ nb::object newton(Matrix<T> x, Given given, Vector shift, Table theta, Vector ri
 }
 
 template <typename T, typename I>
-nb::tuple sparse(std::tuple<List<T>, List<I>, List<I>> compressed, Given given, Table theta,
-                 std::optional<Table> along, Vector steps, int depth) {
+using Compressed = std::tuple<List<T>, List<I>, List<I>>;
+
+// Compressed rows with as many columns as theta has, the constant aside.
+template <typename T, typename I>
+SparseRows<T, I> sparse_rows(const Compressed<T, I> &compressed, const Table &theta) {
     const auto &[value, column, first] = compressed;
     require(value.shape(0) == column.shape(0), "values and columns differ in length");
     require_pointers(first, value.shape(0));
     require(theta.ndim() == 1 || (theta.ndim() == 2 && theta.shape(0) > 0), "theta must be one row a class");
-    require(depth <= 1, "there is no curvature of sparse rows");
     const size_t n = first.shape(0) - 1, size = theta.ndim() == 2 ? theta.shape(1) : theta.shape(0);
     require(size >= 1, "theta has no intercept");
-    const size_t p = size - 1;
-    const SparseRows<T, I> rows{value.data(), column.data(), first.data(), static_cast<int64_t>(n), static_cast<int64_t>(p)};
-    const Call call(n, p, given, nullptr, theta, along, steps, depth);
-    Answer answer(call, p, theta.ndim() == 2);
+    return {value.data(), column.data(), first.data(), static_cast<int64_t>(n), static_cast<int64_t>(size - 1)};
+}
+
+template <typename T, typename I>
+bool columns_inside(const SparseRows<T, I> &rows) {
+    return all_inside(rows.column + rows.first[0], rows.column + rows.first[rows.n], rows.p);
+}
+
+template <typename T, typename I>
+nb::tuple sparse(Compressed<T, I> compressed, Given given, Table theta, std::optional<Table> along, Vector steps,
+                 int depth) {
+    const SparseRows<T, I> rows = sparse_rows(compressed, theta);
+    require(depth <= 1, "there is no curvature of sparse rows");
+    const Call call(rows.n, rows.p, given, nullptr, theta, along, steps, depth);
+    Answer answer(call, rows.p, theta.ndim() == 2);
     bool inside;
     {
         nb::gil_scoped_release release;
-        inside = all_inside(column.data() + first.data()[0], column.data() + first.data()[n], p);
+        inside = columns_inside(rows);
         if (inside) sparse_likelihood(rows, call.response, call.point, answer.sums());
     }
     require(inside, "a column lies outside the matrix");
     return answer.python(call);
+}
+
+// Theta, ridge and the inverse curvature; flat, enough, least, most and memory; loss and gradient at theta.
+using Start = std::tuple<Table, Table, Table>;
+using Rule = std::tuple<std::optional<Table>, double, double, int64_t, int64_t>;
+using Known = std::optional<std::tuple<double, Table>>;
+
+// The steps of `quasi_newton` with what `evaluate` tells at a point.
+nb::tuple descend(const Evaluate &evaluate, const Call &call, const Start &start, const Rule &rule, const Known &known) {
+    const auto &[theta, ridge, inverse] = start;
+    const auto &[flat, enough, least, most, memory] = rule;
+    const size_t all = theta.size(), size = all / call.point.K;
+    require(ridge.size() == all, "ridge and theta differ in length");
+    require(inverse.size() == all || inverse.size() == all * size, "the inverse is neither a diagonal nor blocks");
+    require(!flat || flat->size() == all, "flat and theta differ in length");
+    require(!known || std::get<1>(*known).size() == all, "gradient and theta differ in length");
+    require(most >= 0 && memory >= 1, "most must be at least 0 and memory at least 1");
+    const DescentProblem problem{call.point.K, static_cast<int64_t>(size), call.point.shift, ridge.data(), inverse.data(),
+                                 flat ? flat->data() : nullptr, inverse.ndim() > theta.ndim(), enough, least, most, memory};
+    Answer answer(call, size - 1, theta.ndim() == 2);
+    std::unique_ptr<double[]> found(new double[all]);
+    std::copy_n(theta.data(), all, found.get());
+    if (known) {
+        answer.loss = std::get<0>(*known);
+        std::copy_n(std::get<1>(*known).data(), all, answer.gradient.get());
+    }
+    DescentResult result;
+    {
+        nb::gil_scoped_release release;
+        result = quasi_newton(evaluate, problem, known.has_value(), found.get(), answer.sums());
+    }
+    nb::object at = theta.ndim() == 2 ? nb::cast(give(std::move(found), {all / size, size}))
+                                      : nb::cast(give(std::move(found), {all}));
+    return nb::make_tuple(at, result.value, result.gap, result.iterations, result.passes, result.converged,
+                          answer.python(call));
+}
+
+template <typename T>
+nb::tuple dense_descent(Matrix<T> x, Given given, Vector shift, Start start, Rule rule, Known known) {
+    const Rows<T> rows = rows_of(x);
+    const Table &theta = std::get<0>(start);
+    const double none = 0.0;
+    require(theta.ndim() == 1 || (theta.ndim() == 2 && theta.shape(0) > 0), "theta must be one row, or one row a class");
+    require(static_cast<int64_t>(shift.shape(0)) == rows.p, "shift and columns differ in length");
+    const Call call(rows.n, rows.p, given, shift.data(), theta, std::nullopt, Vector(&none, {0}), 1);
+    const bool softmax = theta.ndim() == 2;
+    const Evaluate evaluate = [&](const Point &at, Sums out) {
+        if (softmax) softmax_likelihood(rows, call.response, at, out);
+        else binary_likelihood(rows, call.response, at, out);
+    };
+    return descend(evaluate, call, start, rule, known);
+}
+
+template <typename T, typename I>
+nb::tuple sparse_descent(Compressed<T, I> compressed, Given given, Vector, Start start, Rule rule, Known known) {
+    const Table &theta = std::get<0>(start);
+    const SparseRows<T, I> rows = sparse_rows(compressed, theta);
+    const double none = 0.0;
+    require(columns_inside(rows), "a column lies outside the matrix");
+    const Call call(rows.n, rows.p, given, nullptr, theta, std::nullopt, Vector(&none, {0}), 1);
+    const Evaluate evaluate = [&](const Point &at, Sums out) { sparse_likelihood(rows, call.response, at, out); };
+    return descend(evaluate, call, start, rule, known);
 }
 
 }  // namespace
@@ -167,6 +243,15 @@ void bind_likelihood(nb::module_ &m) {
     };
     add_newton(&newton<double>);
     add_newton(&newton<float>);
+    const auto add_descent = [&m](auto function) {
+        m.def("quasi_newton", function, "x"_a.noconvert(), "response"_a, "shift"_a, "start"_a, "rule"_a, "known"_a.none());
+    };
+    add_descent(&dense_descent<double>);
+    add_descent(&dense_descent<float>);
+    add_descent(&sparse_descent<double, int32_t>);
+    add_descent(&sparse_descent<double, int64_t>);
+    add_descent(&sparse_descent<float, int32_t>);
+    add_descent(&sparse_descent<float, int64_t>);
     const auto add_sparse = [&m](auto function) {
         m.def("sparse_likelihood", function, "rows"_a, "response"_a, "theta"_a, "along"_a.none(), "steps"_a, "depth"_a);
     };

@@ -18,6 +18,10 @@ Response = tuple[NDArray[np.int32], Floats | None, Floats | None, Floats | None]
 Sums = tuple[float, Floats, Floats, Floats, float]
 # Theta; value and gap before the last step; steps; the sums before the last step.
 Newton = tuple[Floats, float, float, int, Sums]
+Start = tuple[Floats, Floats, Floats]
+Rule = tuple[Floats | None, float, float, int, int]
+# Theta; its value; what it can still fall; steps; passes; whether it is the minimum; the sums before the last step.
+Descent = tuple[Floats, float, float, int, int, bool, Sums]
 
 ONE_ROW = "theta must be one row, or one row a class"
 
@@ -65,6 +69,22 @@ def binary_newton(
     always without the compiled kernel, which saves nothing but calls.
     """
     _ = x, response, shift, theta, ridge, held, enough, most
+    return None
+
+
+def quasi_newton(
+    x: Any, response: Response, shift: Floats, start: Start, rule: Rule, known: tuple[float, Floats] | None
+) -> Descent | None:
+    """The minimum of loss + sum ridge theta^2 / 2 by L-BFGS from theta, of dense or of compressed rows.
+
+    ``start``: theta, ridge, and an inverse like that of the curvature, either its diagonal or a square for every class;
+    coefficients whose row and column are zero keep their value. ``rule``: slopes below which all are flat, or None; the
+    gap that is enough; a value that no theta reaches; the most steps; and how many of them are remembered. ``known``:
+    loss and gradient at the start.
+
+    None without the compiled kernel, which saves nothing but calls: the general solver then takes over.
+    """
+    _ = x, response, shift, start, rule, known
     return None
 
 
