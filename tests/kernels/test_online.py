@@ -89,6 +89,35 @@ def test_widths_memory_layouts_and_precisions_give_the_same_weights(update, p, d
         assert_same(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 7, 8, 9, 17, 31, 64, 65])
+@pytest.mark.parametrize(
+    ("loss", "rate", "penalty"),
+    [
+        ("hinge", "optimal", "l2"),
+        ("log_loss", "optimal", "l2"),
+        ("perceptron", "constant", None),
+        ("hinge", "pa1", None),
+    ],
+)
+def test_what_lies_beside_the_rows_does_not_count(loss, rate, penalty, p, dtype):
+    """Rows are read in whole vectors, which may reach into other columns and to the end of the memory."""
+    x, (order, codes, weight) = rows(30, p)
+    x = x.astype(dtype)
+    wide = np.full((30, p + 3), np.nan, dtype)
+    wide[:, 1:-2] = x
+    last = np.full((30, p + 1), np.inf, dtype)
+    last[:, 1:] = x
+    asked = settings(loss=loss, rate=rate, penalty=penalty)
+    expected = state(1, p)
+    reference.learn_dense(x, (order, codes, weight), asked, expected)
+    assert np.isfinite(expected[0]).all()
+    for beside in (x, wide[:, 1:-2], last[:, 1:], np.ascontiguousarray(x[::-1])[::-1], wide[::-1, 1:-2][::-1]):
+        found = state(1, p)
+        kernels.learn_dense(beside, (order, codes, weight), asked, found)
+        assert_same(found, expected)
+
+
 def test_a_capped_rate_is_smaller_for_long_rows():
     x, given = rows()
     for cap in (0.01, 0.3, 100.0):

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -102,7 +103,7 @@ void sparse(Compressed<T, I> compressed, Given given, Asked asked, State state) 
     require(learn_sparse(rows, visits, settings, problems), OUTSIDE);
 }
 
-uint32_t next_random(uint32_t &state) {
+inline uint32_t next_random(uint32_t &state) {
     if (state == 0) state = 1;
     state ^= state << 13;
     state ^= state >> 17;
@@ -149,6 +150,43 @@ bool all_finite(const Problems &of) {
     return all;
 }
 
+// The orders of one epoch after another. All are shuffled by the same seed, so that the places are exchanged in the same
+// way each time: what the first shuffle does to places is kept, and does the next ones too. In the highest bit of an order
+// is whether the row is of the class that is learned.
+class Shuffled {
+public:
+    Shuffled(int32_t *order, uint32_t seed, const Codes &codes, int32_t positive, int64_t epochs)
+        : order_(order), now_(order), seed_(seed), n_(codes.shape(0)), other_(epochs > 1 ? n_ : 0), from_(other_.size()) {
+        before_ = other_.data();
+        for (int64_t v = 0; v < n_; ++v) {
+            const uint32_t own = codes.data()[order[v]] == positive;
+            order[v] = static_cast<int32_t>(static_cast<uint32_t>(order[v]) | own << 31);
+        }
+        std::iota(from_.begin(), from_.end(), 0);
+        mix(from_.data(), from_.size(), seed);
+    }
+    Shuffled(const Shuffled &) = delete;
+    // The caller keeps the last order.
+    ~Shuffled() {
+        for (int64_t v = 0; v < n_; ++v) order_[v] = now_[v] & 0x7fffffff;
+    }
+    const int32_t *next() {
+        if (from_.empty()) {
+            mix(now_, n_, seed_);
+        } else {
+            std::swap(now_, before_);
+            for (int64_t v = 0; v < n_; ++v) now_[v] = before_[from_[v]];
+        }
+        return now_;
+    }
+
+private:
+    int32_t *order_, *now_, *before_;
+    uint32_t seed_;
+    int64_t n_;
+    std::vector<int32_t> other_, from_;
+};
+
 // learn(visits) for epoch after epoch of one problem, until its mean loss gains nothing any more or is not finite.
 template <typename Learn>
 Ended repeat(const Repeated &given, const Until &until, int64_t n, const Problems &of, Learn learn) {
@@ -160,21 +198,18 @@ Ended repeat(const Repeated &given, const Until &until, int64_t n, const Problem
     require(!order || all_inside(order, order + n, n), "the order names a row that is not there");
     require(static_cast<int64_t>(codes.shape(0)) == n, "codes and rows differ in length");
     require(!weight || static_cast<int64_t>(weight->shape(0)) == n, "weights and rows differ in length");
-    std::vector<int32_t> ordered_codes(order ? n : 0);
-    std::vector<double> ordered_weight(order && weight ? n : 0);
-    Visits visits{order, n, codes.data(), weight ? weight->data() : nullptr};
-    Memory &m = of.memory[0];
     nb::gil_scoped_release release;
+    std::optional<Shuffled> orders;
+    if (order) orders.emplace(order, std::get<1>(*shuffled), codes, of.positive[0], most);
+    std::vector<double> ordered_weight(order && weight ? n : 0);
+    Visits visits{nullptr, n, order ? nullptr : codes.data(), weight ? weight->data() : nullptr};
+    Memory &m = of.memory[0];
     int64_t epochs = 0;
     while (epochs < most) {
-        if (order) {
-            mix(order, n, std::get<1>(*shuffled));
-            for (int64_t v = 0; v < n; ++v) ordered_codes[v] = codes.data()[order[v]];
-            visits.codes = ordered_codes.data();
-            if (weight) {
-                for (int64_t v = 0; v < n; ++v) ordered_weight[v] = weight->data()[order[v]];
-                visits.weight = ordered_weight.data();
-            }
+        if (order) visits.order = orders->next();
+        if (order && weight) {
+            for (int64_t v = 0; v < n; ++v) ordered_weight[v] = weight->data()[visits.row(v)];
+            visits.weight = ordered_weight.data();
         }
         require(learn(visits), OUTSIDE);
         ++epochs;

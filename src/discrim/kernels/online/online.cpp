@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "online/online_ahead.hpp"
 #include "online/online_rules.hpp"
 
 namespace discrim {
@@ -10,20 +11,24 @@ namespace {
 
 // Bytes that are asked for ahead of their use: rows in random order are not foreseen by the processor.
 constexpr int64_t AHEAD = 4096;
+// Bytes that are near anyway.
+constexpr int64_t NEAR = 1 << 18;
 
-template <typename T>
+template <typename V, typename T>
 DISCRIM_INLINE void learn(const Rows<T> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
-    // Up to three rows are looked at together.
-    std::vector<T> gathered(x.column_stride == 1 ? 0 : 3 * x.p);
     const int64_t lead = std::max<int64_t>(1, AHEAD / std::max<int64_t>(1, x.p * sizeof(T)));
-    const bool jumps = visits.order && x.column_stride == 1;
-    visit(visits, settings, problems, [&](int64_t v) DISCRIM_INLINED {
+    const bool jumps = visits.order && x.column_stride == 1 && x.n * x.p * static_cast<int64_t>(sizeof(T)) > NEAR;
+    const auto fetched = [&](int64_t v) DISCRIM_INLINED {
         if (jumps) fetch(x.data + visits.row_after(v, lead) * x.row_stride, std::min<int64_t>(x.p, AHEAD / sizeof(T)));
-        const T *at = x.data + visits.row(v) * x.row_stride;
+        return x.data + visits.row(v) * x.row_stride;
+    };
+    if (suits_ahead(settings, problems)) return learn_ahead<V>(x, visits, settings, problems, fetched);
+    std::vector<T> gathered(x.column_stride == 1 ? 0 : x.p);
+    visit(visits, settings, problems, [&](int64_t v) DISCRIM_INLINED {
+        const T *at = fetched(v);
         if (x.column_stride != 1) {
-            T *copy = gathered.data() + v % 3 * x.p;
-            for (int64_t j = 0; j < x.p; ++j) copy[j] = at[j * x.column_stride];
-            at = copy;
+            for (int64_t j = 0; j < x.p; ++j) gathered[j] = at[j * x.column_stride];
+            at = gathered.data();
         }
         return DenseRow<T>{at, x.p};
     });
@@ -32,12 +37,12 @@ DISCRIM_INLINE void learn(const Rows<T> &x, const Visits &visits, const Settings
 template <int W>
 DISCRIM_INLINE void learn_double_body(const Rows<double> &x, const Visits &visits, const Settings &settings,
                                       const Problems &problems) {
-    learn(x, visits, settings, problems);
+    learn<Native<W>>(x, visits, settings, problems);
 }
 template <int W>
 DISCRIM_INLINE void learn_float_body(const Rows<float> &x, const Visits &visits, const Settings &settings,
                                      const Problems &problems) {
-    learn(x, visits, settings, problems);
+    learn<Native<W>>(x, visits, settings, problems);
 }
 
 DISCRIM_VERSIONS(learn_double, (const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems),

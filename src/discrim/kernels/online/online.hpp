@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "lanes.hpp"
 #include "logistic/likelihood.hpp"
 #include "gaussian/moments.hpp"
 
@@ -47,15 +48,19 @@ struct Problems {
 };
 
 // Rows order[0], order[1], ... (all in turn where order is null). Classes and weights are those of the visits, not of
-// the rows: they are then read one after another. weight may be null.
+// the rows: they are then read one after another. weight may be null; without codes the highest bit of an order says
+// whether the row is of the class of the only problem.
 struct Visits {
     const int32_t *order;
     int64_t count;
     const int32_t *codes;
     const double *weight;
 
-    int64_t row(int64_t v) const { return order ? order[v] : v; }
-    int64_t row_after(int64_t v, int64_t lead) const { return row(v + lead < count ? v + lead : count - 1); }
+    DISCRIM_INLINE int64_t row(int64_t v) const { return order ? order[v] & 0x7fffffff : v; }
+    // Is the row of the class with this code?
+    DISCRIM_INLINE bool own(int64_t v, int32_t code) const { return codes ? codes[v] == code : order[v] < 0; }
+    DISCRIM_INLINE int32_t code(int64_t v, int32_t positive) const { return codes ? codes[v] : order[v] < 0 ? positive : -1; }
+    DISCRIM_INLINE int64_t row_after(int64_t v, int64_t lead) const { return row(v + lead < count ? v + lead : count - 1); }
 };
 
 void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems);

@@ -40,18 +40,6 @@ struct Lanes<double> {
 DISCRIM_INLINE double sum(v4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 DISCRIM_INLINE double sum(v2 v) { return v[0] + v[1]; }
 
-// The products of a row with the weights, and with another row; also parts of them, in lanes.
-template <typename V>
-struct Products {
-    V along, across;
-    DISCRIM_INLINE Products operator+(const Products &o) const { return {along + o.along, across + o.across}; }
-    DISCRIM_INLINE void operator+=(const Products &o) { *this = *this + o; }
-};
-template <typename V>
-DISCRIM_INLINE Products<double> sum(const Products<V> &v) {
-    return {sum(v.along), sum(v.across)};
-}
-
 // Ask memory for every line that holds some of these; the first may begin anywhere in its line.
 template <typename E>
 DISCRIM_INLINE void fetch(const E *begin, int64_t count) {
@@ -77,7 +65,6 @@ DISCRIM_INLINE void truncate(double &w, double &q, double owed, double scale) {
 
 template <typename T>
 struct DenseRow {
-    static constexpr bool KNOWS_OTHERS = true;
     const T *x;
     int64_t p;
 
@@ -132,14 +119,6 @@ struct DenseRow {
     DISCRIM_INLINE double dot(const double *w) const {
         return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(w + j); });
     }
-    // w += c other; then the products of this row with w and with a third.
-    DISCRIM_INLINE Products<double> after(double *w, double c, const T *other, const T *third) const {
-        return total([&](auto lanes, int64_t j) DISCRIM_INLINED {
-            const auto moved = lanes.at(w + j) + lanes.at(other + j) * c, entry = lanes.at(x + j);
-            lanes.put(w + j, moved);
-            return Products<decltype(entry + entry)>{moved * entry, lanes.at(third + j) * entry};
-        });
-    }
     DISCRIM_INLINE double square() const {
         return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(x + j); });
     }
@@ -191,7 +170,6 @@ struct Entries {
 
 template <typename T, typename I>
 struct CompressedRow {
-    static constexpr bool KNOWS_OTHERS = false;
     const T *value;
     const I *column;
     int64_t count;

@@ -146,20 +146,20 @@ struct Step {
     double size, rate;
 };
 
-// The step against the slope of the loss of a row whose product with w is `dot`.
-template <typename Row>
-DISCRIM_INLINE Step step_of(const Row &row, double dot, double y, double weight, const Settings &s, Memory &m,
+// The step against the slope of the loss of a row whose product with w is `dot`; `square_of` gives that with itself.
+template <typename Square>
+DISCRIM_INLINE Step step_of(Square square_of, double dot, double y, double weight, const Settings &s, Memory &m,
                             LogSum &logs) {
     const double eta = m.scale * dot + m.intercept;
     if (!(std::fabs(eta) <= std::numeric_limits<double>::max())) m.finite = 0.0;
     m.wrong += y * eta <= 0.0 ? 1.0 : 0.0;
     double rate = m.eta = rate_at(s, m);
-    if (s.cap > 0.0) rate = std::min(rate, s.cap / (1.0 + row.square()));
+    if (s.cap > 0.0) rate = std::min(rate, s.cap / (1.0 + square_of()));
     double loss = 0.0;
     const double slope = slope_of(s, y, eta, loss, logs), share = l1_share(s);
     m.loss += loss;
     if (s.rate == Rate::pa1 || s.rate == Rate::pa2) {
-        const double square = row.square();
+        const double square = square_of();
         // A row that is too long to be squared would change nothing, and nobody would know.
         if (!(square <= std::numeric_limits<double>::max())) m.finite = 0.0;
         const double size = s.rate == Rate::pa1 ? std::min(s.eta0, loss / square) : loss / (square + 0.5 / s.eta0);
@@ -184,7 +184,8 @@ template <typename Row>
 DISCRIM_INLINE void by_gradient(const Row &row, double y, double weight, const Settings &s, const Problems &of, int64_t k,
                                 Memory &m, LogSum &logs) {
     weight *= y > 0.0 ? of.gain_positive[k] : of.gain_negative[k];
-    const Step step = step_of(row, row.dot(of.w + k * of.p), y, weight, s, m, logs);
+    const auto square = [&]() DISCRIM_INLINED { return row.square(); };
+    const Step step = step_of(square, row.dot(of.w + k * of.p), y, weight, s, m, logs);
     if (s.rate == Rate::pa1 && row.square() == 0.0) return;
     scale_down(s, m, step.rate);
     if (m.scale < SMALLEST_SCALE) m = settled(of, k, m);
@@ -194,46 +195,6 @@ DISCRIM_INLINE void by_gradient(const Row &row, double y, double weight, const S
         row.shrink(of.w + k * of.p, of.second + k * of.p, m.shrunk, m.scale);
     }
     m.t += 1.0;
-}
-
-// Nearly every row changes the weights, the penalty does so by the scale alone, and nobody asks for their norms.
-DISCRIM_INLINE bool suits_one_ahead(const Settings &s) {
-    return s.loss == Loss::log && (s.penalty == Penalty::none || (s.penalty == Penalty::l2 && !s.told));
-}
-
-// The same for one problem that suits, and all its rows. When x is to change w to w + c x, the next row's product with w
-// becomes w'z + c x'z: both parts are found while c is not known yet. The weights are given their c x at the next row.
-template <typename RowAt, typename Given>
-DISCRIM_INLINE void one_ahead(int64_t count, const Settings &s, const Problems &of, Memory &m, LogSum &logs, RowAt row_at,
-                              Given given) {
-    if (count == 0) return;
-    auto before = row_at(0), row = before;
-    double dot = row.dot(of.w), c = 0.0;
-    for (int64_t v = 0; v < count; ++v) {
-        const auto next = v + 1 < count ? row_at(v + 1) : row;
-        const auto [y, weight] = given(v);
-        const Step step = step_of(row, dot, y, weight * (y > 0.0 ? of.gain_positive[0] : of.gain_negative[0]), s, m, logs);
-        scale_down(s, m, step.rate);
-        if (m.scale < SMALLEST_SCALE) {
-            before.add(of.w, c);
-            c = 0.0;
-            m = settled(of, 0, m);
-        }
-        const Products<double> products = next.after(of.w, c, before.x, row.x);
-        c = taken(s, m, step.size);
-        dot = products.along + c * products.across;
-        if (of.averages) average_in(row, s, of.averages, m, step.size);
-        // A product of two rows may overflow where that with the weights does not.
-        if (!(std::fabs(products.across) <= std::numeric_limits<double>::max())) {
-            row.add(of.w, c);
-            c = 0.0;
-            dot = next.dot(of.w);
-        }
-        m.t += 1.0;
-        before = row;
-        row = next;
-    }
-    before.add(of.w, c);
 }
 
 // All classes compete: a row that another class wins (or ties) moves its own class up and the winner down.
@@ -347,17 +308,9 @@ DISCRIM_INLINE void visit(const Visits &visits, const Settings &settings, const 
             Memory m = of.memory[0];
             LogSum logs;
             const int32_t positive = of.positive[0];
-            const auto given = [&](int64_t v) DISCRIM_INLINED {
-                return std::pair<double, double>(visits.codes[v] == positive ? 1.0 : -1.0, weight(v));
-            };
-            bool ahead = false;
-            if constexpr (decltype(row_at(0))::KNOWS_OTHERS) {
-                ahead = suits_one_ahead(s);
-                if (ahead) one_ahead(visits.count, s, of, m, logs, row_at, given);
-            }
-            for (int64_t v = 0; !ahead && v < visits.count; ++v) {
-                const auto [y, c] = given(v);
-                by_gradient(row_at(v), y, c, s, of, 0, m, logs);
+            for (int64_t v = 0; v < visits.count; ++v) {
+                const double y = visits.own(v, positive) ? 1.0 : -1.0;
+                by_gradient(row_at(v), y, weight(v), s, of, 0, m, logs);
             }
             logs.fold();
             m.loss += logs.sum;
@@ -367,7 +320,7 @@ DISCRIM_INLINE void visit(const Visits &visits, const Settings &settings, const 
     }
     const Settings s = settings;
     std::vector<LogSum> logs(of.K);
-    for (int64_t v = 0; v < visits.count; ++v) learn_row(row_at(v), visits.codes[v], weight(v), s, of, logs.data());
+    for (int64_t v = 0; v < visits.count; ++v) learn_row(row_at(v), visits.code(v, of.positive[0]), weight(v), s, of, logs.data());
     for (int64_t k = 0; k < of.K; ++k) {
         logs[k].fold();
         of.memory[k].loss += logs[k].sum;
