@@ -14,6 +14,7 @@ from discrim.block import Block
 from discrim.errors import DataError
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.firth import firth
+from discrim.families.logistic.merged import merge_columns
 from discrim.families.logistic.objective import (
     CLOSE,
     CLOSE_IN_FILES,
@@ -252,6 +253,10 @@ def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> 
     route = choose_route(rows, problem, work=work)
     if route == "row-space" and rows.whole is not None:
         return _fit_wide(rows, rows.whole, problem)
+    if route == "limited-memory" and view is None and problem.solver != route:
+        found = _fit_merged(rows, problem)
+        if found is not None:
+            return found
     if view is None:
         view = look(rows, work.sample_rows(route))
     check_finite(rows, view)
@@ -445,6 +450,50 @@ def _fit_wide(rows: Passes, whole: Block, problem: Problem) -> SmoothFit:
         fit = _solve(inner, [view], problem, route, np.zeros(z.shape[1], bool))
     outer = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     return replace(fit, objective=outer, aliased=np.zeros(rows.shape.width + 1, bool), solver="svd-" + fit.solver)
+
+
+def _fit_merged(rows: Passes, problem: Problem) -> SmoothFit | None:
+    """By quasi-Newton, of sparse rows whose columns are more than they need; None of others."""
+    whole, p = rows.whole, rows.shape.width
+    if whole is None or isinstance(whole.x, np.ndarray) or problem.penalty.name != "l2" or problem.penalty.constant:
+        return None
+    found = merge_columns(whole.x)
+    if found is None:
+        return None
+    columns, x = found
+    watch, plain = problem.watch, Coordinates(np.zeros(p), np.ones(p), problem.intercept)
+
+    def outside(theta: Floats, coordinates: Coordinates) -> Floats:
+        return plain.from_user(columns.outer(coordinates.to_user(theta)))
+
+    inner = replace(
+        problem,
+        solver="limited-memory",
+        start=None if problem.start is None else columns.inner(problem.start),
+        watch=None if watch is None else lambda theta, at: watch(outside(theta, at), plain),
+    )
+    fit = fit_smooth(rows.over(replace(whole, x=x)), inner)
+    coordinates, solution = fit.objective.coordinates, fit.solution
+    theta = outside(solution.theta, coordinates)
+    # The slopes by the columns are those by the coefficients of one row's, times what each has of them.
+    slopes = columns.outer(_user_slopes(solution.at.gradient, coordinates))[..., int(not problem.intercept) :]
+    outer = Objective(rows, problem.classes, plain, softmax=problem.softmax)
+    return replace(
+        fit,
+        problem=problem,
+        objective=outer,
+        solution=replace(solution, theta=theta, at=replace(solution.at, gradient=slopes)),
+        free=np.ones(theta.shape, bool),
+        ridge=ridge_for(problem.penalty, plain, theta.shape),
+        aliased=np.zeros(p + 1, bool),
+    )
+
+
+def _user_slopes(gradient: Floats, coordinates: Coordinates) -> Floats:
+    """By the user's coefficients, intercept first, of columns that were scaled only."""
+    if not coordinates.intercept:
+        gradient = np.concatenate([np.zeros((*gradient.shape[:-1], 1)), gradient], axis=-1)
+    return np.asarray(gradient * np.concatenate([[1.0], coordinates.scale]))
 
 
 def _look_for_separation(fit: SmoothFit, view: Overview | None = None) -> SmoothFit:

@@ -31,6 +31,8 @@ DENSE = 1 << 20
 FEW = 64
 # Values of X whose gradient one thread has before others have begun.
 NEARBY = 1_000_000
+# Entries of sparse rows, times functions, up to which one call is faster than one a step on several threads.
+NEARBY_ENTRIES = 10_000_000
 # Values of z that are computed at a time.
 VALUES = 1 << 17
 # Gaps at which Newton's method (without and with a penalty), quasi-Newton and Newton over a file end; see ``Enough``.
@@ -270,7 +272,8 @@ class Objective:
         if block is None or c.turned is not None or enough.watch is not None:
             return None
         rows = block.x
-        if (rows.size > NEARBY) if isinstance(rows, np.ndarray) else (rows.nnz > SINGLE):
+        functions = len(self.classes) if self.softmax else 1
+        if rows.size > NEARBY if isinstance(rows, np.ndarray) else rows.nnz * functions > NEARBY_ENTRIES:
             return None
         first, factor = int(not c.intercept), self._factor
         flat = None if enough.flat is None else sums.weight * enough.flat / factor[first:]

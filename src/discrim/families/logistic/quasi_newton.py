@@ -16,7 +16,7 @@ from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihoo
 from discrim.typing import Floats
 
 # Pairs of steps and gradient changes that are remembered, and coefficients in all of them.
-MEMORY, MOST_KEPT = 20, 8_000_000
+MEMORY, MOST_KEPT = 20, 1_000_000
 # Steps after which the curvature is taken anew: the first time, and from then on.
 FIRST_STEPS, STEPS = 3, 20
 # Coefficients of a class up to which an inverse is written out.

@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "logistic/likelihood.hpp"
-#include "native_lanes.hpp"
+#include "logistic/logistic_lanes.hpp"
+#include "logistic/packing.hpp"
 
 namespace discrim {
 namespace {
 
 // A predictor that no class beyond the last can beat.
 constexpr double NEVER = -1e300;
+// Rows whose predictors are computed before their residuals are.
+constexpr int64_t AT_ONCE = 256;
 
 // Coefficients of one column next to each other in `wide` places, the constant last, with `beyond` after the K-th.
 Lined by_column(const double *theta, int64_t K, int64_t wide, int64_t p, double beyond) {
@@ -25,74 +28,74 @@ Lined by_column(const double *theta, int64_t K, int64_t wide, int64_t p, double 
     return columns;
 }
 
-// The entries of a row: values, and where the coefficients of their columns begin.
-struct Entries {
-    std::vector<double> value;
-    std::vector<int64_t> place;
+// The entries of a row.
+template <typename T, typename I>
+struct Row {
+    const T *value;
+    const I *column;
+    int64_t count;
 
-    template <typename T, typename I>
-    void take(const SparseRows<T, I> &x, int64_t i, int64_t wide) {
-        const int64_t first = x.first[i], count = static_cast<int64_t>(x.first[i + 1]) - first;
-        value.resize(count);
-        place.resize(count);
-        for (int64_t e = 0; e < count; ++e) {
-            value[e] = static_cast<double>(x.value[first + e]);
-            place[e] = static_cast<int64_t>(x.column[first + e]) * wide;
-        }
-    }
+    Row(const SparseRows<T, I> &x, int64_t i)
+        : value(x.value + x.first[i]), column(x.column + x.first[i]), count(static_cast<int64_t>(x.first[i + 1]) - x.first[i]) {}
 };
 
-// N vectors of eta += the products of a row with coefficients.
-template <typename V, int N>
-DISCRIM_INLINE void add_products(const Entries &row, const double *beta, double *eta) {
-    V sum[N];
+// N vectors of eta += the products of a row with coefficients: two sums each, so that none waits for the one before.
+template <typename V, int N, typename T, typename I>
+DISCRIM_INLINE void add_products(const Row<T, I> &row, const double *beta, int64_t wide, double *eta) {
+    V sum[N], other[N]{};
     for (int v = 0; v < N; ++v) sum[v] = get<V>(eta + v * WIDTH<V>);
-    for (size_t e = 0; e < row.value.size(); ++e)
-        for (int v = 0; v < N; ++v) sum[v] += row.value[e] * get<V>(beta + row.place[e] + v * WIDTH<V>);
-    for (int v = 0; v < N; ++v) put(eta + v * WIDTH<V>, sum[v]);
+    int64_t e = 0;
+    for (; e + 2 <= row.count; e += 2) {
+        const double a = row.value[e], b = row.value[e + 1];
+        const double *at = beta + row.column[e] * wide, *next = beta + row.column[e + 1] * wide;
+        for (int v = 0; v < N; ++v) {
+            sum[v] += a * get<V>(at + v * WIDTH<V>);
+            other[v] += b * get<V>(next + v * WIDTH<V>);
+        }
+    }
+    if (e < row.count)
+        for (int v = 0; v < N; ++v)
+            sum[v] += static_cast<double>(row.value[e]) * get<V>(beta + row.column[e] * wide + v * WIDTH<V>);
+    for (int v = 0; v < N; ++v) put(eta + v * WIDTH<V>, sum[v] + other[v]);
 }
 
-template <int MI>
-DISCRIM_INLINE void predict_body(const Entries &row, const double *beta, const double *constant, int64_t wide,
-                                 double *eta) {
-    using V = Native<MI>;
+// The gradient of N vectors of classes += the row times their residuals.
+template <typename V, int N, typename T, typename I>
+DISCRIM_INLINE void add_row(const Row<T, I> &row, const double *residual, int64_t wide, double *gradient) {
+    V r[N];
+    for (int v = 0; v < N; ++v) r[v] = get<V>(residual + v * WIDTH<V>);
+    for (int64_t e = 0; e < row.count; ++e) {
+        double *g = gradient + row.column[e] * wide;
+        const double a = row.value[e];
+        for (int v = 0; v < N; ++v) put(g + v * WIDTH<V>, get<V>(g + v * WIDTH<V>) + a * r[v]);
+    }
+}
+
+template <typename V, typename T, typename I>
+DISCRIM_INLINE void predict(const Row<T, I> &row, const Lined &beta, int64_t wide, int64_t p, double *eta) {
     constexpr int64_t W = WIDTH<V>;
-    std::copy(constant, constant + wide, eta);
+    std::copy_n(beta.data() + p * wide, wide, eta);
     int64_t k = 0;
-    for (; k + 4 * W <= wide; k += 4 * W) add_products<V, 4>(row, beta + k, eta + k);
-    for (; k + 2 * W <= wide; k += 2 * W) add_products<V, 2>(row, beta + k, eta + k);
-    for (; k + W <= wide; k += W) add_products<V, 1>(row, beta + k, eta + k);
+    for (; k + 4 * W <= wide; k += 4 * W) add_products<V, 4>(row, beta.data() + k, wide, eta + k);
+    for (; k + 2 * W <= wide; k += 2 * W) add_products<V, 2>(row, beta.data() + k, wide, eta + k);
+    for (; k < wide; k += W) add_products<V, 1>(row, beta.data() + k, wide, eta + k);
 }
-DISCRIM_VERSIONS(predict, (const Entries &row, const double *beta, const double *constant, int64_t wide, double *eta),
-                 (row, beta, constant, wide, eta))
 
-// log sum exp(eta); with `shares` also exp(eta) over that sum.
-template <int MI>
-DISCRIM_INLINE void log_sum_body(const double *eta, int64_t wide, double *shares, double &found) {
-    using V = Native<MI>;
-    const double most = *std::max_element(eta, eta + wide);
+// log sum exp(eta); with `keep` exp(eta) over that sum is in the place of eta.
+template <typename V, bool keep>
+DISCRIM_INLINE double log_sum(double *eta, int64_t wide) {
+    double most = eta[0];
+    for (int64_t k = 1; k < wide; ++k) most = eta[k] > most ? eta[k] : most;
     V total{};
     for (int64_t k = 0; k < wide; k += WIDTH<V>) {
         const V e = exp_below_zero(get<V>(eta + k) - most);
         total += e;
-        if (shares) put(shares + k, e);
+        if (keep) put(eta + k, e);
     }
     const double sum = sum_of(total);
-    for (int64_t k = 0; k < wide && shares; k += WIDTH<V>) put(shares + k, get<V>(shares + k) * (1.0 / sum));
-    found = most + std::log(sum);
+    for (int64_t k = 0; k < wide && keep; k += WIDTH<V>) put(eta + k, get<V>(eta + k) * (1.0 / sum));
+    return most + std::log(sum);
 }
-DISCRIM_VERSIONS(log_sum, (const double *eta, int64_t wide, double *shares, double &found), (eta, wide, shares, found))
-
-template <int MI>
-DISCRIM_INLINE void add_row_body(const Entries &row, const double *residual, int64_t wide, double *gradient) {
-    using V = Native<MI>;
-    for (size_t e = 0; e < row.value.size(); ++e) {
-        double *g = gradient + row.place[e];
-        for (int64_t k = 0; k < wide; k += WIDTH<V>) put(g + k, get<V>(g + k) + row.value[e] * get<V>(residual + k));
-    }
-}
-DISCRIM_VERSIONS(add_row, (const Entries &row, const double *residual, int64_t wide, double *gradient),
-                 (row, residual, wide, gradient))
 
 void write_gradient(const Lined &gradient, int64_t K, int64_t wide, int64_t p, double *out) {
     for (int64_t k = 0; k < K; ++k) out[k * (p + 1)] = gradient[p * wide + k];
@@ -100,82 +103,136 @@ void write_gradient(const Lined &gradient, int64_t K, int64_t wide, int64_t p, d
         for (int64_t k = 0; k < K; ++k) out[k * (p + 1) + 1 + j] = gradient[j * wide + k];
 }
 
-template <typename T, typename I>
-void softmax(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {
-    const int64_t K = at.K, p = x.p, wide = (K + LANES - 1) / LANES * LANES;
+// K classes in vectors of this kind.
+template <typename V, typename T, typename I>
+DISCRIM_INLINE void softmax_rows(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {
+    const int64_t K = at.K, p = x.p, wide = (K + WIDTH<V> - 1) / WIDTH<V> * WIDTH<V>;
     const Lined beta = by_column(at.theta, K, wide, p, NEVER), rise = by_column(at.along, K, wide, p, 0.0);
-    Lined gradient((p + 1) * wide, 0.0), eta(wide), slope(wide), there(wide), residual(wide);
-    Entries row;
+    Lined gradient(at.order == Order::loss ? 0 : (p + 1) * wide, 0.0), eta(wide), slope(wide), there(wide);
+    double loss = 0.0, least = std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < x.n; ++i) {
         const double w = y.weight ? y.weight[i] : 1.0;
         if (!(w > 0)) continue;
-        row.take(x, i, wide);
-        predict(row, beta.data(), beta.data() + p * wide, wide, eta.data());
+        const Row<T, I> row(x, i);
         const int32_t code = y.codes[i];
-        double log_total;
-        if (at.along) predict(row, rise.data(), rise.data() + p * wide, wide, slope.data());
-        for (int64_t s = 0; s < at.S && at.along; ++s) {
-            for (int64_t k = 0; k < wide; ++k) there[k] = eta[k] + at.steps[s] * slope[k];
-            log_sum(there.data(), wide, nullptr, log_total);
-            out.losses[s] += w * (log_total - there[code]);
+        predict<V>(row, beta, wide, p, eta.data());
+        if (at.along) {
+            predict<V>(row, rise, wide, p, slope.data());
+            for (int64_t s = 0; s < at.S; ++s) {
+                for (int64_t k = 0; k < wide; ++k) there[k] = eta[k] + at.steps[s] * slope[k];
+                const double own = there[code];
+                out.losses[s] += w * (log_sum<V, false>(there.data(), wide) - own);
+            }
         }
-        log_sum(eta.data(), wide, residual.data(), log_total);
-        *out.loss += w * (log_total - eta[code]);
-        *out.least = std::min(*out.least, 0.5 * w * *std::min_element(residual.begin(), residual.begin() + K));
+        const double own = eta[code];
+        loss += w * (log_sum<V, true>(eta.data(), wide) - own);
+        for (int64_t k = 0; k < K; ++k) least = std::min(least, 0.5 * w * eta[k]);
         if (at.order == Order::loss) continue;
-        residual[code] -= 1.0;
-        for (int64_t k = 0; k < wide; ++k) gradient[p * wide + k] += residual[k] *= w;
-        add_row(row, residual.data(), wide, gradient.data());
+        eta[code] -= 1.0;
+        double *constant = gradient.data() + p * wide;
+        for (int64_t k = 0; k < wide; k += WIDTH<V>) {
+            const V r = w * get<V>(eta.data() + k);
+            put(eta.data() + k, r);
+            put(constant + k, get<V>(constant + k) + r);
+        }
+        int64_t k = 0;
+        for (; k + 4 * WIDTH<V> <= wide; k += 4 * WIDTH<V>) add_row<V, 4>(row, eta.data() + k, wide, gradient.data() + k);
+        for (; k + 2 * WIDTH<V> <= wide; k += 2 * WIDTH<V>) add_row<V, 2>(row, eta.data() + k, wide, gradient.data() + k);
+        for (; k < wide; k += WIDTH<V>) add_row<V, 1>(row, eta.data() + k, wide, gradient.data() + k);
     }
+    *out.loss = loss;
+    *out.least = least;
     if (at.order != Order::loss) write_gradient(gradient, K, wide, p, out.gradient);
 }
 
-double log_one_plus_exp(double eta) { return (eta > 0 ? eta : 0.0) + std::log1p(std::exp(-std::fabs(eta))); }
-
 template <typename T, typename I>
-double product(const SparseRows<T, I> &x, int64_t i, const double *beta) {
-    double sum = beta[0];
-    for (int64_t e = x.first[i]; e < static_cast<int64_t>(x.first[i + 1]); ++e)
-        sum += x.value[e] * beta[1 + x.column[e]];
-    return sum;
+DISCRIM_INLINE double product(const SparseRows<T, I> &x, int64_t i, const double *beta) {
+    const Row<T, I> row(x, i);
+    double sum[4] = {beta[0], 0.0, 0.0, 0.0};
+    int64_t e = 0;
+    for (; e + 4 <= row.count; e += 4)
+        for (int s = 0; s < 4; ++s) sum[s] += row.value[e + s] * beta[1 + row.column[e + s]];
+    for (; e < row.count; ++e) sum[0] += row.value[e] * beta[1 + row.column[e]];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-template <typename T, typename I>
-void binary(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {
-    if (at.order != Order::loss) std::fill(out.gradient, out.gradient + x.p + 1, 0.0);
-    for (int64_t i = 0; i < x.n; ++i) {
-        const double w = y.weight ? y.weight[i] : 1.0;
-        if (!(w > 0)) continue;
-        const double eta = product(x, i, at.theta) + (y.offset ? y.offset[i] : 0.0);
-        const double share = y.share ? y.share[i] : (y.codes[i] == 1 ? 1.0 : 0.0);
-        *out.loss += w * (log_one_plus_exp(eta) - share * eta);
-        if (at.along) {
-            const double slope = product(x, i, at.along);
-            for (int64_t s = 0; s < at.S; ++s) {
-                const double there = eta + at.steps[s] * slope;
-                out.losses[s] += w * (log_one_plus_exp(there) - share * there);
-            }
+// Of two classes: predictors of some rows, their losses and residuals in vectors, and then the gradient.
+template <typename V, typename T, typename I>
+DISCRIM_INLINE void binary_rows(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {
+    constexpr int64_t W = WIDTH<V>;
+    alignas(64) double eta[AT_ONCE], slope[AT_ONCE], share[AT_ONCE], weight[AT_ONCE], residual[AT_ONCE];
+    int32_t index[AT_ONCE];
+    const bool wanted = at.order != Order::loss;
+    if (wanted) std::fill(out.gradient, out.gradient + x.p + 1, 0.0);
+    V loss{}, constant{}, least = every<V>(std::numeric_limits<double>::infinity());
+    for (int64_t start = 0; start < x.n; start += AT_ONCE) {
+        const int64_t m = rows_that_count(y.weight, start, std::min(AT_ONCE, x.n - start), index);
+        const int64_t whole = (m + W - 1) / W * W;
+        for (int64_t r = 0; r < m; ++r) {
+            const int64_t i = start + index[r];
+            eta[r] = product(x, i, at.theta) + (y.offset ? y.offset[i] : 0.0);
+            slope[r] = at.along ? product(x, i, at.along) : 0.0;
+            share[r] = y.share ? y.share[i] : (y.codes[i] == 1 ? 1.0 : 0.0);
+            weight[r] = y.weight ? y.weight[i] : 1.0;
         }
-        const double e = std::exp(-std::fabs(eta)), inverse = 1.0 / (1.0 + e);
-        *out.least = std::min(*out.least, w * e * inverse * inverse);
-        if (at.order == Order::loss) continue;
-        const double mu = eta >= 0 ? inverse : e * inverse, rest = eta >= 0 ? e * inverse : inverse;
-        const double residual = w * (mu * (1.0 - share) - rest * share);
-        out.gradient[0] += residual;
-        for (int64_t k = x.first[i]; k < static_cast<int64_t>(x.first[i + 1]); ++k)
-            out.gradient[1 + x.column[k]] += x.value[k] * residual;
+        // Places that no row has weigh nothing.
+        for (int64_t r = m; r < whole; ++r) eta[r] = slope[r] = share[r] = weight[r] = 0.0;
+        for (int64_t s = 0; s < at.S && at.along; ++s) {
+            V sum{};
+            for (int64_t r = 0; r < whole; r += W) {
+                const V there = get<V>(eta + r) + at.steps[s] * get<V>(slope + r);
+                sum += get<V>(weight + r) * (logistic(there).log_sum - get<V>(share + r) * there);
+            }
+            out.losses[s] += sum_of(sum);
+        }
+        for (int64_t r = 0; r < whole; r += W) {
+            const V w = get<V>(weight + r), a = get<V>(share + r), here = get<V>(eta + r);
+            const Logistic<V> found = logistic(here);
+            loss += w * (found.log_sum - a * here);
+            const V spread = w > V{} ? w * found.spread : least;
+            least = spread < least ? spread : least;
+            const V left = w * (found.mu * (1.0 - a) - found.rest * a);
+            constant += left;
+            put(residual + r, left);
+        }
+        for (int64_t r = 0; r < m && wanted; ++r) {
+            const Row<T, I> row(x, start + index[r]);
+            for (int64_t e = 0; e < row.count; ++e) out.gradient[1 + row.column[e]] += row.value[e] * residual[r];
+        }
     }
+    *out.loss = sum_of(loss);
+    double lowest = least[0];
+    for (int64_t l = 1; l < W; ++l) lowest = std::min<double>(lowest, least[l]);
+    *out.least = lowest;
+    if (wanted) out.gradient[0] += sum_of(constant);
 }
+
+template <int MI, typename T, typename I>
+DISCRIM_INLINE void all_rows(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {
+    // A softmax theta of one row cannot be told from a binary one, and is not asked for.
+    if (at.K == 1) binary_rows<Native<MI>>(x, y, at, out);
+    else if (at.K <= 4) softmax_rows<v4>(x, y, at, out);
+    else softmax_rows<Native<MI>>(x, y, at, out);
+}
+
+#define DISCRIM_SPARSE(name, T, I)                                                                                     \
+    template <int MI>                                                                                                  \
+    DISCRIM_INLINE void name##_body(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {         \
+        all_rows<MI>(x, y, at, out);                                                                                   \
+    }                                                                                                                  \
+    DISCRIM_VERSIONS(name, (const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out), (x, y, at, out)) \
+    inline void run(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) { name(x, y, at, out); }
+
+DISCRIM_SPARSE(doubles, double, int32_t)
+DISCRIM_SPARSE(doubles_far, double, int64_t)
+DISCRIM_SPARSE(floats, float, int32_t)
+DISCRIM_SPARSE(floats_far, float, int64_t)
 
 }  // namespace
 
 template <typename T, typename I>
 void sparse_likelihood(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out) {
-    *out.loss = 0.0;
-    *out.least = std::numeric_limits<double>::infinity();
-    // A softmax theta of one row cannot be told from a binary one, and is not asked for.
-    if (at.K == 1) binary(x, y, at, out);
-    else softmax(x, y, at, out);
+    run(x, y, at, out);
 }
 
 template void sparse_likelihood(const SparseRows<double, int32_t> &, const Response &, const Point &, Sums);
