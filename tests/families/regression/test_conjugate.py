@@ -47,3 +47,21 @@ def test_a_looser_tolerance_takes_fewer_steps_and_the_limit_is_kept():
     given = (sparse.csr_array(x), np.ones(60), y, np.zeros(400), (x**2).sum(axis=0), np.ones(2))
     assert sparse_ridge(*given, 1e-2, 500)[1] < sparse_ridge(*given, 1e-10, 500)[1]
     assert sparse_ridge(*given, 1e-10, 3)[1] == 3
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_few_large_columns_cost_no_steps(weighted):
+    """Of many more columns than rows, those with the largest squares are solved for exactly on the way."""
+    rng = np.random.default_rng(1)
+    x = rng.poisson(0.05, (150, 800)) * 1.0
+    x[:, :20] = rng.poisson(2.0, (150, 20))
+    larger = x * np.where(np.arange(800) < 20, 50.0, 1.0)
+    weight = rng.uniform(0.5, 2.0, 150) if weighted else np.ones(150)
+    y = rng.standard_normal((150, 2))
+    steps = []
+    for rows in (x, larger):
+        squares = weight @ rows**2
+        found, taken = sparse_ridge(sparse.csr_array(rows), weight, y, np.zeros(800), squares, np.ones(2), 1e-10, 500)
+        assert_allclose(found, solved(rows, weight, y, np.ones(2), centred=False)[0], rtol=1e-6, atol=1e-9)
+        steps.append(taken)
+    assert steps[1] <= steps[0] + 2

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
 from discrim import kernels
 from discrim.families.rule import Output, entries, over_rows
+from discrim.parallel import blas_threads
 from discrim.typing import Floats
 
 # So many times fewer rows than columns, and the system of the rows is solved.
 FEWER = 2
+# Columns of which the system of the rows is solved exactly, to find the directions of the others.
+FREQUENT = 64
 # Entries of a column from which on products by columns are made one column after the other.
 LONG = 6
 
@@ -28,8 +31,9 @@ def sparse_ridge(
     have no part. With far fewer rows than columns b = X'a, (XX' + alpha I) a = Y; else (X'X + alpha I) b = X'Y with
     columns scaled to one length, which near as many rows as columns takes a fraction of the steps. The residual falls
     to ``tol`` of its first value; to a tenth of that where scikit-learn's would be one of rows, which is a closer one.
-    Cost: two products with the rows, 2 nnz K, an iteration; nothing but the rows once more, column by column, and
-    K columns of n and of p numbers is kept.
+    Rows are near to their largest columns and a diagonal (``_near_rows``), which takes half the steps or fewer.
+    Cost: two products with the rows, 2 nnz K, an iteration; nothing but the rows once more, column by column,
+    K columns of n and of p numbers, and for far fewer rows than columns 2 FREQUENT of n is kept.
     """
     kept, columns, size = np.flatnonzero(squares > 0), len(squares), targets.shape[1]
     x = _of_columns(rows, kept, columns)
@@ -50,20 +54,25 @@ def sparse_ridge(
         # (X - 1 o')(X - 1 o')'v from X(X'v) and X o: nothing is as long as there are columns but X'v.
         of_origin, length = np.asarray(x @ origin)[:, None], float(origin @ origin)
 
+        ones = np.ones(x.shape[0])
+
         def times(v: Floats) -> Floats:
             w = rooted(v)
-            total = w.sum(axis=0)
+            total = ones @ w
             out = _product(x, _product(across, w, none), length * total - (of_origin * w).sum(axis=0))
             out -= of_origin * total
             return rooted(out) + alphas * v
 
-        a, steps = _conjugate(times, rooted(targets), None, tol, most)
+        with blas_threads(FREQUENT):
+            near = _near_rows(x, root, origin, squares, float(alphas.mean()))
+            a, steps = _conjugate(times, rooted(targets), near, tol, most)
         found = backward(a)
     else:
         tol *= 0.1 if x.shape[0] < columns else 1.0
+        diagonal = squares[:, None] + alphas
         found, steps = _conjugate(
             lambda u: backward(rooted(_product(x, u, -(origin @ u)))) + alphas * u,
-            backward(rooted(targets)), squares[:, None] + alphas, tol, most,
+            backward(rooted(targets)), lambda v: v / diagonal, tol, most,
         )  # fmt: skip
     coef = np.zeros((columns, size))
     coef[kept] = found[:, :size]
@@ -111,12 +120,42 @@ def _padded(values: Floats, by: float) -> Floats:
     return padded
 
 
+def _near_rows(
+    x: Any, root: Floats | None, origin: Floats, squares: Floats, alpha: float
+) -> Callable[[Floats], Floats]:
+    """v -> M^-1 v with M near XX' + alpha I: FF' of the centred columns F with the largest squares, and a diagonal.
+
+    (FF' + D)^-1 = D^-1 - VV' with V = W L'^-1, W = D^-1 F and LL' = I + F'W.
+    """
+    few = min(FREQUENT, len(squares))
+    largest = np.argpartition(squares, len(squares) - few)[len(squares) - few :]
+    among = np.zeros(len(squares), dtype=bool)
+    among[largest] = True
+    others = np.where(among[x.indices], 0.0, np.square(x.data, dtype=np.float64))
+    rest = np.asarray(sparse.csr_array((others, x.indices, x.indptr), shape=x.shape) @ np.ones(x.shape[1]))
+    columns = x[:, largest].toarray() - origin[largest]
+    if root is not None:
+        rest, columns = rest * root[:, 0] ** 2, root * columns
+    diagonal = (rest + alpha)[:, None]
+    scaled = columns / diagonal
+    lower = linalg.cholesky(columns.T @ scaled + np.eye(few), lower=True)
+    across = linalg.solve_triangular(lower, scaled.T, lower=True)
+    down = np.ascontiguousarray(across.T)
+
+    def near(v: Floats) -> Floats:
+        out = v / diagonal
+        out -= down @ (across @ v)
+        return out
+
+    return near
+
+
 def _conjugate(
-    times: Callable[[Floats], Floats], target: Floats, beside: Floats | None, tol: float, most: int
+    times: Callable[[Floats], Floats], target: Floats, near: Callable[[Floats], Floats], tol: float, most: int
 ) -> tuple[Floats, int]:
-    """Columns x with Ax = ``target``; ``beside`` is a diagonal near A, ones unless it is given."""
+    """Columns x with Ax = ``target``; ``near`` solves a system near to that of A."""
     x, left = np.zeros_like(target), target.copy()
-    scaled = left if beside is None else left / beside
+    scaled = near(left)
     ahead, slope, enough = scaled.copy(), _dots(left, scaled), tol**2 * _dots(left, left)
     for i in range(most):
         if (_dots(left, left) <= enough).all():
@@ -126,7 +165,7 @@ def _conjugate(
         step = slope / np.where(length > 0, length, 1.0)
         x += step * ahead
         left -= np.multiply(products, step, out=products)
-        scaled = left if beside is None else left / beside
+        scaled = near(left)
         before, slope = slope, _dots(left, scaled)
         ahead *= slope / np.where(before > 0, before, 1.0)
         ahead += scaled
