@@ -306,11 +306,12 @@ def varying_columns(statistic: Statistic) -> int:
 
 def rounded_columns(statistic: Statistic, shape: Shape) -> Remark | None:
     """Name the columns that vary within a class, but by no more than one unit in the last place of their values."""
-    squares, flat = statistic.squares, statistic.mean.ravel()
+    squares, mean = statistic.squares, statistic.mean
     if not squares.size:
         return None
-    # Nearly always nothing that varies is anywhere near, and no column has to be looked at.
-    bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
+    # Nearly always nothing that varies is anywhere near, and no column has to be looked at. For a product of ten
+    # thousand numbers the linear algebra library would wake its threads.
+    bound = float(statistic.weight.sum()) * shape.eps**2 * float(np.einsum("kj,kj->", mean, mean))
     if float(squares.min()) > bound or float(squares[squares > 0].min(initial=np.inf)) > bound:
         return None
     divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
