@@ -24,7 +24,7 @@ State = TypeVar("State")
 
 # Numbers in X below which one thread reads and adds them as fast as several, and how many of them must be read for a
 # number of a state that is merged.
-LIGHT, PER_NUMBER = 1_000_000, 64
+LIGHT, PER_NUMBER = 2_000_000, 128
 # Entries of a sparse X that are worth a task.
 SPARSE = 200_000
 # Columns from which on rows of a file may be fewer, unless an estimate of them is more than so many times the columns.

@@ -268,7 +268,10 @@ class ScatterOf:
 class MomentsOf(ScatterOf):
     """The reduction to ``ClassMoments``."""
 
-    uses_blas: ClassVar[bool] = True
+    @property
+    def uses_blas(self) -> bool:
+        """Variances alone need no products of columns."""
+        return self.depth is not Depth.DIAGONAL
 
     def of(self, block: Block) -> ClassMoments:
         return ClassMoments.of(block, self.depth_for(block.classes))
