@@ -226,6 +226,40 @@ def test_the_order_of_the_rows_is_shuffled_as_the_reference_does(seed):
         assert_array_equal(np.sort(found), np.arange(n))
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("loss", "rate", "penalty"), [("hinge", "optimal", "l2"), ("perceptron", "constant", None), ("hinge", "pa1", None)]
+)
+def test_compressed_rows_of_any_length_end_where_they_end(loss, rate, penalty, dtype, index):
+    """What lies beside the rows in the same arrays is neither read as a number nor as a column."""
+    rng = np.random.default_rng(0)
+    lengths = rng.permutation(np.arange(36) % 27)
+    first = np.append(0, np.cumsum(lengths))
+    value, column = rng.normal(size=first[-1]).astype(dtype), rng.permuted(np.tile(np.arange(40), (36, 1)), axis=1)
+    column = np.concatenate([row[:length] for row, length in zip(column, lengths, strict=True)])
+    codes, order = rng.integers(0, 2, 36).astype(np.int32), rng.permutation(36).astype(np.int32)
+    asked, ends = settings(loss=loss, rate=rate, penalty=penalty), []
+    inner = (value, column.astype(index), first.astype(index))
+    beside = np.full(9, np.nan, dtype)
+    within = (
+        np.concatenate([beside, value, beside]),
+        np.concatenate([np.full(9, -1), column, np.full(9, 40)]).astype(index),
+        (first + 9).astype(index),
+    )
+    expected = state(1, 40), state(1, 40)
+    reference.learn_sparse(inner, (order, codes[order], None), asked, expected[0])
+    reference.learn_epochs(inner, ((order.copy(), 5), codes, None), asked, expected[1], (3, np.nan, 5, np.inf, 0))
+    for data in (inner, within):
+        found = state(1, 40), state(1, 40)
+        kernels.learn_sparse(data, (order, codes[order], None), asked, found[0])
+        end = kernels.learn_epochs(data, ((order.copy(), 5), codes, None), asked, found[1], (3, np.nan, 5, np.inf, 0))
+        ends.append(end)
+        assert_same(found[0], expected[0])
+        assert_same(found[1], expected[1])
+    assert ends[0] == ends[1]
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", [None, 7])
 @pytest.mark.parametrize("tol", [np.nan, 1e-3, 0.5])

@@ -82,8 +82,7 @@ template <typename T, typename I>
 using Compressed = std::tuple<List<T>, List<I>, List<I>>;
 constexpr char OUTSIDE[] = "a column lies outside the matrix";
 
-// Columns are looked at as each row is read, in every epoch: arrays can change between two calls, and a column that is
-// not there would be written to.
+// Columns are looked at in every call: arrays can change between two, and a column that is not there would be written to.
 template <typename T, typename I>
 SparseRows<T, I> compressed_rows(const Compressed<T, I> &compressed, size_t p) {
     const auto &[value, column, first] = compressed;
@@ -142,13 +141,6 @@ using Repeated = std::tuple<std::optional<std::tuple<Order, uint32_t>>, Codes, s
 using Until = std::tuple<int64_t, double, int64_t, double, int64_t>;
 // Epochs that were learned; the least mean loss, and the epochs since.
 using Ended = std::tuple<int64_t, double, int64_t>;
-
-bool all_finite(const Problems &of) {
-    const Memory &m = of.memory[0];
-    bool all = m.finite != 0.0 && std::isfinite(m.intercept);
-    for (int64_t j = 0; j < of.p; ++j) all &= std::abs(of.w[j]) <= std::numeric_limits<double>::max();
-    return all;
-}
 
 // The orders of one epoch after another. All are shuffled by the same seed, so that the places are exchanged in the same
 // way each time: what the first shuffle does to places is kept, and does the next ones too. In the highest bit of an order
@@ -217,7 +209,7 @@ Ended repeat(const Repeated &given, const Until &until, int64_t n, const Problem
         m.loss = 0.0;
         stale = value > best - tol ? stale + 1 : 0;
         best = std::min(best, value);
-        if (stale >= patience || !all_finite(of)) break;
+        if (stale >= patience || m.finite == 0.0 || !std::isfinite(m.intercept) || !all_finite(of.w, of.p)) break;
     }
     return {epochs, best, stale};
 }
@@ -239,8 +231,10 @@ Ended sparse_epochs(Compressed<T, I> compressed, Repeated given, Asked asked, St
     const auto rows = compressed_rows(compressed, p);
     const Settings settings = settings_of(asked);
     const Problems problems = problems_of(state, settings, p);
+    // Looked at once for all epochs.
+    require(all_inside(rows.column + rows.first[0], rows.column + rows.first[rows.n], rows.p), OUTSIDE);
     return repeat(given, until, rows.n, problems,
-                  [&](const Visits &visits) { return learn_sparse(rows, visits, settings, problems); });
+                  [&](const Visits &visits) { return learn_sparse(rows, visits, settings, problems, true); });
 }
 
 // Rows that come one by one, as dicts of feature to number; `columns` says where a feature is kept. Arrays are looked at

@@ -45,12 +45,33 @@ DISCRIM_INLINE void learn_float_body(const Rows<float> &x, const Visits &visits,
     learn<Native<W>>(x, visits, settings, problems);
 }
 
+// A number times zero is zero, unless it is not finite.
+template <int W>
+DISCRIM_INLINE void no_number_body(const double *numbers, int64_t count, double &sum) {
+    using V = Native<W>;
+    V a{}, b{};
+    int64_t j = 0;
+    for (; j + 2 * WIDTH<V> <= count; j += 2 * WIDTH<V>) {
+        a += get<V>(numbers + j) * 0.0;
+        b += get<V>(numbers + j + WIDTH<V>) * 0.0;
+    }
+    sum = sum_of(a + b);
+    for (; j < count; ++j) sum += numbers[j] * 0.0;
+}
+
+DISCRIM_VERSIONS(no_number, (const double *numbers, int64_t count, double &sum), (numbers, count, sum))
 DISCRIM_VERSIONS(learn_double, (const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems),
                  (x, visits, settings, problems))
 DISCRIM_VERSIONS(learn_float, (const Rows<float> &x, const Visits &visits, const Settings &settings, const Problems &problems),
                  (x, visits, settings, problems))
 
 }  // namespace
+
+bool all_finite(const double *numbers, int64_t count) {
+    double sum;
+    no_number(numbers, count, sum);
+    return sum == 0.0;
+}
 
 void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
     learn_double(x, visits, settings, problems);

@@ -65,8 +65,11 @@ struct Visits {
 
 void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems);
 void learn_dense(const Rows<float> &x, const Visits &visits, const Settings &settings, const Problems &problems);
-// False if a row names a column that is not there; such rows are not learned from.
+// False if a row names a column that is not there; such rows are not learned from. `known`: all columns are there.
 template <typename T, typename I>
-bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings, const Problems &problems);
+bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings, const Problems &problems,
+                  bool known = false);
+// Are all these numbers finite?
+bool all_finite(const double *numbers, int64_t count);
 
 }  // namespace discrim

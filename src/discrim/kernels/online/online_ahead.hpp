@@ -20,7 +20,7 @@
 namespace discrim {
 
 // Wider rows are learned faster in two passes where the second is seldom needed.
-constexpr int64_t NARROW = 64;
+constexpr int64_t NARROW = 48;
 
 DISCRIM_INLINE bool has_kink(const Settings &s) {
     return (s.loss == Loss::hinge || s.loss == Loss::perceptron) && s.cap == 0.0;

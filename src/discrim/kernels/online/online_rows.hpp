@@ -52,6 +52,20 @@ DISCRIM_INLINE void fetch(const E *begin, int64_t count) {
 struct Norms {
     double square, absolute;
 };
+// The products of a row with the weights and with itself.
+struct Both {
+    double dot, square;
+};
+template <typename V>
+struct BothLanes {
+    V dot, square;
+    DISCRIM_INLINE BothLanes operator+(const BothLanes &o) const { return {dot + o.dot, square + o.square}; }
+    DISCRIM_INLINE void operator+=(const BothLanes &o) { *this = *this + o; }
+};
+template <typename V>
+DISCRIM_INLINE BothLanes<double> sum(const BothLanes<V> &v) {
+    return {sum(v.dot), sum(v.square)};
+}
 
 // One weight, drawn towards zero by what L1 owes it, but not across. q is what it was given so far.
 DISCRIM_INLINE void truncate(double &w, double &q, double owed, double scale) {
@@ -119,6 +133,13 @@ struct DenseRow {
     DISCRIM_INLINE double dot(const double *w) const {
         return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(w + j); });
     }
+    DISCRIM_INLINE Both both(const double *w) const {
+        const auto found = total([&](auto lanes, int64_t j) DISCRIM_INLINED {
+            const auto entry = lanes.at(x + j);
+            return BothLanes<decltype(entry + entry)>{entry * lanes.at(w + j), entry * entry};
+        });
+        return {found.dot, found.square};
+    }
     DISCRIM_INLINE double square() const {
         return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(x + j); });
     }
@@ -168,77 +189,97 @@ struct Entries {
     int64_t count;
 };
 
+// All ones, then all zeros: four or eight from 8 - r on let r lanes through.
+alignas(64) inline constexpr int64_t LET_THROUGH[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
 template <typename T, typename I>
 struct CompressedRow {
     const T *value;
     const I *column;
     int64_t count;
-    Entries<T, I> later;  // of a row that is learned from a little later
+    bool followed;        // can eight entries be read wherever one of the row can? Their columns are there, too.
+    Entries<T, I> later;  // of a row that is learned from a little later; none if all are near
 
-    // The numbers of w at the columns of entries k, k + 1, ...: fetched one by one, which is as fast as being gathered.
-    DISCRIM_INLINE v4 of(Lanes<v4>, const double *w, int64_t k) const {
-        return v4{w[column[k]], w[column[k + 1]], w[column[k + 2]], w[column[k + 3]]};
-    }
-    DISCRIM_INLINE double of(Lanes<double>, const double *w, int64_t k) const { return w[column[k]]; }
+    // The numbers of w at four columns: fetched one by one, which is as fast as being gathered.
+    static DISCRIM_INLINE v4 of(const double *w, const I *at) { return v4{w[at[0]], w[at[1]], w[at[2]], w[at[3]]}; }
 
-    // The sum of term(Lanes, k) over all entries: two sums at a time, since one alone would wait for each addition.
-    // meanwhile(k) is called at every eighth entry.
+    // The sum of term(values, numbers of w) over all entries, eight at a time and in two sums, since one alone would wait
+    // for each addition; the last eight are made up with zeros, because a loop over what is left would end where no
+    // processor foresees it. meanwhile(k) is called at every eighth entry.
     template <typename Term, typename Meanwhile>
-    DISCRIM_INLINE double total(Term term, Meanwhile meanwhile) const {
-        const Lanes<v4> wide;
+    DISCRIM_INLINE double total(const double *w, Term term, Meanwhile meanwhile) const {
         v4 a = {}, b = {};
         int64_t k = 0;
         for (; k + 8 <= count; k += 8) {
             meanwhile(k);
-            a += term(wide, k);
-            b += term(wide, k + 4);
+            a += term(get<v4>(value + k), of(w, column + k));
+            b += term(get<v4>(value + k + 4), of(w, column + k + 4));
         }
-        if (k + 4 <= count) {
-            a += term(wide, k);
-            k += 4;
+        if (k < count) {
+            meanwhile(k);
+            const int64_t left = count - k;
+            const int64_t *through = LET_THROUGH + 8 - left;
+            T values[8];
+            I columns[8];
+            const T *there = value + k;
+            const I *at = column + k;
+            if (!followed) {
+                for (int64_t l = 0; l < 8; ++l) {
+                    values[l] = there[std::min(l, left - 1)];
+                    columns[l] = at[std::min(l, left - 1)];
+                }
+                there = values;
+                at = columns;
+            }
+            const v4 first = kept(get<v4>(there), through), second = kept(get<v4>(there + 4), through + 4);
+            a += term(first, of(w, at));
+            b += term(second, of(w, at + 4));
         }
-        double tail = 0.0;
-        for (; k < count; ++k) tail += term(Lanes<double>(), k);
-        return sum(a + b) + tail;
+        return sum(a + b);
     }
-    template <typename Term>
-    DISCRIM_INLINE double total(Term term) const {
-        return total(term, [](int64_t) {});
+    static DISCRIM_INLINE v4 kept(v4 v, const int64_t *through) {
+        typedef int64_t v4iu __attribute__((vector_size(32), aligned(8)));
+        return reinterpret_cast<v4>(reinterpret_cast<v4i>(v) & static_cast<v4i>(*reinterpret_cast<const v4iu *>(through)));
     }
     // The later row is asked for line by line on the way: all at once, they would hold up the weights.
     DISCRIM_INLINE double dot(const double *w) const {
         const auto ask = [&](int64_t k) DISCRIM_INLINED {
-            __builtin_prefetch(later.value + k);
-            __builtin_prefetch(later.column + k);
+            if (later.count > 0) {
+                __builtin_prefetch(later.value + k);
+                __builtin_prefetch(later.column + k);
+            }
         };
-        const double product = total(
-            [&](auto lanes, int64_t k) DISCRIM_INLINED { return lanes.at(value + k) * of(lanes, w, k); }, ask);
-        for (int64_t k = count & ~INT64_C(7); k < later.count; k += 8) ask(k);
+        const double product = total(w, [](v4 x, v4 of_w) DISCRIM_INLINED { return x * of_w; }, ask);
+        for (int64_t k = (count + 7) & ~INT64_C(7); k < later.count; k += 8) ask(k);
         if (later.count > 0) ask(later.count - 1);
         return product;
     }
+    DISCRIM_INLINE Both both(const double *w) const { return {dot(w), square()}; }
     DISCRIM_INLINE double square() const {
-        return total([&](auto lanes, int64_t k) DISCRIM_INLINED { return lanes.at(value + k) * lanes.at(value + k); });
+        double product = 0.0;
+        for (int64_t k = 0; k < count; ++k) product += static_cast<double>(value[k]) * value[k];
+        return product;
     }
     DISCRIM_INLINE void add(double *w, double c) const {
         for (int64_t k = 0; k < count; ++k) w[column[k]] += value[k] * c;
     }
     // As in scikit-learn the norms of compressed rows are those of the row's columns: telling more would cost p.
     DISCRIM_INLINE Norms add_told(double *w, double c) const {
-        add(w, c);
-        return {total([&](auto lanes, int64_t k) DISCRIM_INLINED { return of(lanes, w, k) * of(lanes, w, k); }),
-                total([&](auto lanes, int64_t k) DISCRIM_INLINED {
-                    const auto v = of(lanes, w, k);
-                    return v > 0.0 ? v : -v;
-                })};
+        Norms norms{0.0, 0.0};
+        for (int64_t k = 0; k < count; ++k) {
+            double &of_column = w[column[k]];
+            const double v = of_column + value[k] * c;
+            of_column = v;
+            norms.square += v * v;
+            norms.absolute += std::fabs(v);
+        }
+        return norms;
     }
     DISCRIM_INLINE void shrink(double *w, double *q, double owed, double scale) const {
         for (int64_t k = 0; k < count; ++k) truncate(w[column[k]], q[column[k]], owed, scale);
     }
     DISCRIM_INLINE double spread(const double *v) const {
-        return total([&](auto lanes, int64_t k) DISCRIM_INLINED {
-            return lanes.at(value + k) * lanes.at(value + k) * of(lanes, v, k);
-        });
+        return total(v, [](v4 x, v4 of_v) DISCRIM_INLINED { return x * x * of_v; }, [](int64_t) {});
     }
     DISCRIM_INLINE void confide(double *w, double *v, double a, double b) const {
         for (int64_t k = 0; k < count; ++k) {

@@ -184,9 +184,11 @@ template <typename Row>
 DISCRIM_INLINE void by_gradient(const Row &row, double y, double weight, const Settings &s, const Problems &of, int64_t k,
                                 Memory &m, LogSum &logs) {
     weight *= y > 0.0 ? of.gain_positive[k] : of.gain_negative[k];
-    const auto square = [&]() DISCRIM_INLINED { return row.square(); };
-    const Step step = step_of(square, row.dot(of.w + k * of.p), y, weight, s, m, logs);
-    if (s.rate == Rate::pa1 && row.square() == 0.0) return;
+    const bool passive = s.rate == Rate::pa1 || s.rate == Rate::pa2;
+    const Both found = passive ? row.both(of.w + k * of.p) : Both{row.dot(of.w + k * of.p), 0.0};
+    const auto square = [&]() DISCRIM_INLINED { return passive ? found.square : row.square(); };
+    const Step step = step_of(square, found.dot, y, weight, s, m, logs);
+    if (s.rate == Rate::pa1 && found.square == 0.0) return;
     scale_down(s, m, step.rate);
     if (m.scale < SMALLEST_SCALE) m = settled(of, k, m);
     move(row, s, of, k, m, step.size);

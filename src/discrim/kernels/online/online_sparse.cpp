@@ -27,6 +27,8 @@ namespace {
 
 // Rows that are asked for ahead of their use: in random order they are not foreseen by the processor.
 constexpr int64_t LEAD = 4;
+// Bytes that are near anyway.
+constexpr int64_t NEAR = 1 << 19;
 
 template <typename T, typename I>
 DISCRIM_INLINE Entries<T, I> entries_of(const SparseRows<T, I> &x, int64_t i) {
@@ -48,25 +50,32 @@ DISCRIM_INLINE bool inside(const Entries<T, I> &row, int64_t p) {
 
 template <typename T, typename I>
 DISCRIM_INLINE void learn_body(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings,
-                               const Problems &problems, bool &fine) {
+                               const Problems &problems, bool known, bool &fine) {
+    const int64_t entries = x.first[x.n] - x.first[0];
+    const bool far = visits.order && entries * static_cast<int64_t>(sizeof(T) + sizeof(I)) > NEAR;
+    const T *end = x.value + x.first[x.n];
     visit(visits, settings, problems, [&](int64_t v) DISCRIM_INLINED {
-        // Where a row begins has to be known before its entries can be asked for.
-        __builtin_prefetch(x.first + visits.row_after(v, 2 * LEAD));
-        Entries<T, I> row = entries_of(x, visits.row(v));
+        Entries<T, I> row = entries_of(x, visits.row(v)), later{nullptr, nullptr, 0};
         // Looked at here, where the row is about to be read anyway.
-        if (!inside(row, x.p)) {
+        if (!known && !inside(row, x.p)) {
             fine = false;
             row.count = 0;
         }
-        return CompressedRow<T, I>{row.value, row.column, row.count, entries_of(x, visits.row_after(v, LEAD))};
+        if (far) {
+            // Where a row begins has to be known before its entries can be asked for.
+            __builtin_prefetch(x.first + visits.row_after(v, 2 * LEAD));
+            later = entries_of(x, visits.row_after(v, LEAD));
+        }
+        const bool followed = known && end - row.value >= ((row.count + 7) & ~INT64_C(7));
+        return CompressedRow<T, I>{row.value, row.column, row.count, followed, later};
     });
 }
 
 #define DISCRIM_LEARN(T, I)                                                                                            \
     DISCRIM_UNFUSED(learn,                                                                                             \
                     (const SparseRows<T, I> &x, const Visits &visits, const Settings &settings,            \
-                     const Problems &problems, bool &fine),                                                            \
-                    (x, visits, settings, problems, fine))
+                     const Problems &problems, bool known, bool &fine),                                                          \
+                    (x, visits, settings, problems, known, fine))
 DISCRIM_LEARN(double, int32_t)
 DISCRIM_LEARN(double, int64_t)
 DISCRIM_LEARN(float, int32_t)
@@ -76,14 +85,15 @@ DISCRIM_LEARN(float, int64_t)
 
 template <typename T, typename I>
 bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings,
-                  const Problems &problems) {
+                  const Problems &problems, bool known) {
     bool fine = true;
-    learn(x, visits, settings, problems, fine);
+    learn(x, visits, settings, problems, known, fine);
     return fine;
 }
 
 #define DISCRIM_INSTANCE(T, I) \
-    template bool learn_sparse<T, I>(const SparseRows<T, I> &, const Visits &, const Settings &, const Problems &);
+    template bool learn_sparse<T, I>(const SparseRows<T, I> &, const Visits &, const Settings &, const Problems &, \
+                                     bool);
 DISCRIM_INSTANCE(double, int32_t)
 DISCRIM_INSTANCE(double, int64_t)
 DISCRIM_INSTANCE(float, int32_t)

@@ -193,8 +193,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         losses = stopping.tol is not None and stopping.max_iter > 1 and held is None
         updates = Updates(learning, targets, len(rows) if kept is None else int(kept.sum()), losses, held)
         orders = [InMemory(rows, seed, woven=woven, kept=kept) for seed in seeds]
-        # An order that takes long is made by another thread, unless the problems keep all of them busy.
-        alone = held is None and not woven and len(problems[0]) == 1 and (len(seeds) > 1 or not orders[0].costly)
+        alone = held is None and not woven and len(problems[0]) == 1
         lanes = [
             Lane(those, order, partial(updates.alone, at.state, those[0], rows, seed) if alone else None)
             for those, order, seed in zip(problems, orders, seeds, strict=True)
