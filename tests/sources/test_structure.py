@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from discrim import GaussianNB, MultinomialNB, SGDClassifier
+from discrim import BernoulliNB, GaussianNB, MultinomialNB, NearestCentroid, RidgeClassifier, SGDClassifier
 from discrim.errors import DataError
 from discrim.sources import check_structure, open_rows
 
@@ -91,7 +92,24 @@ def test_a_matrix_that_contradicts_itself_is_refused_with_a_sentence(case, api):
     with pytest.raises(DataError, match=rf"X is a sparse matrix \({case[0]}\) that contradicts itself: .*{words}"):
         check_structure(x)
     with pytest.raises(DataError, match="contradicts itself"):
-        open_rows(x, Y)
+        assert open_rows(x, Y).whole is None
+
+
+# The first four look at columns in their kernels, as they read them.
+MODELS = [MultinomialNB(), BernoulliNB(alpha=0), NearestCentroid(), RidgeClassifier(), GaussianNB(), SGDClassifier()]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("column", [6, 10**8, -1])
+def test_every_model_names_a_column_outside_in_fit_and_in_predict(model, column):
+    model, wide, tall = clone(model).fit(X, Y), sparse.csr_matrix(X), sparse.csr_array(np.tile(X, (3000, 1)))
+    wide.indices[-2] = tall.indices[-2] = column
+    for x, y in ((wide, Y), (tall, np.tile(Y, 3000))):
+        for act in (lambda x=x, y=y: clone(model).fit(x, y), lambda x=x: model.predict(x)):
+            with pytest.raises(
+                DataError, match=f"X is a sparse matrix .* an entry is in column {column}, but there are 6"
+            ):
+                act()
 
 
 @pytest.mark.parametrize("api", ["array", "matrix"])

@@ -19,6 +19,7 @@ from discrim.families.recipe import InFolds, Passes, Reduction, Shape
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Design, Rows, Scan, find_non_finite, in_memory
 from discrim.sources.rows import ArrayRows
+from discrim.sources.structure import check_structure
 
 State = TypeVar("State")
 
@@ -52,6 +53,9 @@ def reduce(
 
     A scan goes on from what was ``kept`` of this pass.
     """
+    unread: Block | None = getattr(rows, "unread", None) if getattr(reduction, "looks", False) else None
+    if unread is not None:
+        return _reduce_unread(unread, reduction, shape or Shape(rows.design, rows.classes, rows.n_rows))
     whole, elsewhere = rows.whole, getattr(rows, "reduced_elsewhere", None)
     least = LIGHT if reduction.light else SINGLE
     if whole is not None and isinstance(whole.x, np.ndarray) and whole.x.size <= least:
@@ -67,6 +71,16 @@ def reduce(
     with one_blas_thread() if reduction.uses_blas and not alone else nullcontext():
         of, merge = reduction.of, reduction.merge
         return reduce_blocks(rows, of, merge, state_bytes=size, entries=entries, title=title, kept=kept)
+
+
+def _reduce_unread(block: Block, reduction: Reduction[State], shape: Shape) -> State:
+    """The state of sparse rows whose columns the reduction looks at itself."""
+    size = 8 * reduction.numbers(shape)
+    try:
+        return _reduce_whole(block, reduction.of, reduction.merge, size, max(SPARSE, size // 4))
+    except ValueError:
+        check_structure(block.x)  # says which column is outside
+        raise
 
 
 def _reduce_part(reduction: Reduction[State], rows: Rows) -> State:

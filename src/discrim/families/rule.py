@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discrim import kernels
 from discrim.block import Reads
 from discrim.kernels.gaussian import reference as names
+from discrim.later import cached_property
 from discrim.parallel import run, split
 from discrim.store.fields import Array, Fields, Flag, Incoming, Many, Number, Optional, damaged
 from discrim.store.kinds import Of, enter_kind
@@ -200,6 +201,10 @@ class LinearRule(Rule):
     @property
     def keeps_sparse(self) -> bool:
         """May the origin go into the constant, so that zeros need not be read, without a loss of digits?"""
+        return self._near_origin
+
+    @cached_property
+    def _near_origin(self) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             return not self.origin.any() or bool((np.abs(self.coef) @ np.abs(self.origin) <= MOST_CENTRED).all())
 

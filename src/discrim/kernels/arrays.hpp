@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "gaussian/moments.hpp"
+#include "inside.hpp"
 
 namespace discrim {
 
@@ -47,16 +48,6 @@ Rows<T> rows_of(const Matrix<T> &x) {
 
 inline void require(bool condition, const char *message) {
     if (!condition) throw std::invalid_argument(message);
-}
-
-// Are the numbers from `begin` to `end` between 0 and `size`? The sign of one, or of its distance to the last, would tell.
-template <typename I>
-bool all_inside(const I *begin, const I *end, int64_t size) {
-    using Bits = std::make_unsigned_t<I>;
-    const Bits last = static_cast<Bits>(std::min<int64_t>(size - 1, std::numeric_limits<I>::max()));
-    Bits signs = 0;
-    for (const I *at = begin; at < end; ++at) signs |= static_cast<Bits>(*at) | (last - static_cast<Bits>(*at));
-    return begin >= end || (size > 0 && static_cast<I>(signs) >= 0);
 }
 
 // Where rows begin, and the last one ends: pointers that neither fall nor leave the values.

@@ -23,6 +23,7 @@ from discrim.later import cached_property
 from discrim.sources import Design, Rows, Scan, find_non_finite
 from discrim.sources.design import comes_from, is_dask
 from discrim.sources.rows import as_rows_are, non_finite_in
+from discrim.sources.structure import check_structure
 from discrim.store.files import from_bytes, to_bytes
 
 T = TypeVar("T")
@@ -61,7 +62,14 @@ def score_margin(rule: Rule, rows: Rows, weights: tuple[float, float] = (-1.0, 1
 
 
 def _over_blocks(rule: Rule, rows: Rows, of: Callable[[Any], Scored]) -> NDArray[Any]:
-    if rows.whole is not None:
+    unread: Block | None = getattr(rows, "unread", None) if rule.keeps_sparse else None
+    if unread is not None:
+        try:
+            result, finite = of(unread.x)
+        except ValueError:
+            check_structure(unread.x)  # says which column is outside
+            raise
+    elif rows.whole is not None:
         result, finite = of(rows.whole.x)
     else:
         # Text takes long to be coded, so that blocks of it are read and scored side by side.

@@ -112,6 +112,37 @@ class ArrayRows:
         yield self.whole
 
 
+class SparseRows:
+    """Compressed rows, of which nobody has looked yet whether their columns are inside of the matrix.
+
+    Whoever takes them as the ``whole`` has them looked at before; ``unread`` is for who looks himself.
+    """
+
+    rereadable = True
+
+    def __init__(self, design: Design, block: Block, *, labelled: bool) -> None:
+        self.design, self.unread, self.labelled = design, block, labelled
+        self._looked = False
+
+    @property
+    def whole(self) -> Block:
+        if not self._looked:
+            check_structure(self.unread.x)
+            self._looked = True
+        return self.unread
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.unread)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        return self.unread.classes if self.labelled else None
+
+    def blocks(self) -> Iterator[Block]:
+        yield self.whole
+
+
 class FrameRows:
     """Rows of a table in memory. A small table is one block, a large one is never copied whole."""
 
@@ -217,7 +248,7 @@ def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
         return rows if design is None else rows.with_design(design)
     refuse_path(X, y)
     if sparse.issparse(X):
-        check_structure(X)
+        check_structure(X, columns=False)
         return _rows_of_sparse(X, y, sample_weight, design)
     table = _open_table(X)
     if table is None:
@@ -342,7 +373,7 @@ def _rows_of_sparse(x: Any, y: Any, sample_weight: Any, design: Design | None) -
         design = Design.unnamed(x.shape[1], rows.dtype)
     design.check_width(x.shape[1])
     labels = _labels(y, sample_weight, x.shape[0])
-    return ArrayRows(design, labels.block(rows, 0, x.shape[0]), labels.classes is not None)
+    return SparseRows(design, labels.block(rows, 0, x.shape[0]), labelled=labels.classes is not None)
 
 
 def _as_csr(x: Any) -> sparse.csr_array:

@@ -136,6 +136,8 @@ class OneForm:
 
     uses_blas: ClassVar[bool] = False
     light: ClassVar[bool] = False
+    # Does ``of`` look at the columns of sparse rows itself?
+    looks: ClassVar[bool] = False
 
     def by_class(self) -> Self | None:
         """The same: a state has each class by itself."""

@@ -195,6 +195,7 @@ class CountsOf(OneForm):
     """
 
     light: ClassVar[bool] = True
+    looks: ClassVar[bool] = True
 
     threshold: float | None = None
     signed: bool = True

@@ -273,6 +273,11 @@ class MomentsOf(ScatterOf):
         """Variances alone need no products of columns."""
         return self.depth is not Depth.DIAGONAL
 
+    @property
+    def looks(self) -> bool:
+        """The kernel of variances looks at the columns of sparse rows itself."""
+        return self.depth is Depth.DIAGONAL
+
     def of(self, block: Block) -> ClassMoments:
         return ClassMoments.of(block, self.depth_for(block.classes))
 

@@ -162,27 +162,41 @@ Table table_of(const Square &table, const Vector &offset) {
     return {table.data(), offset.data(), K, stride};
 }
 
+template <typename Run>
+bool scored(Run run) {
+    bool inside, finite;
+    {
+        nb::gil_scoped_release release;
+        finite = run(inside);
+    }
+    require(inside, OUTSIDE);
+    return finite;
+}
+
 template <typename T, typename I, typename Out>
 bool scores(Compressed<T, I> x, Square table, Vector offset, std::optional<double> threshold, int output,
             Aligned<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-    const auto rows = compressed_rows(x, table.shape(0));
+    const auto rows = rows_unread(x, table.shape(0));
     const Table arrays = table_of(table, offset);
     require(output == 0 || output == 2 || output == 3, "unknown output");
     require(static_cast<int64_t>(out.shape(0)) == rows.n && static_cast<int64_t>(out.shape(1)) == arrays.K,
             "out has the wrong shape");
-    nb::gil_scoped_release release;
-    return sparse_score<T, I, Out>(rows, arrays, entry_of(threshold), static_cast<Output>(output), out.data(), nullptr);
+    return scored([&](bool &inside) {
+        return sparse_score<T, I, Out>(rows, arrays, entry_of(threshold), static_cast<Output>(output), out.data(),
+                                       nullptr, inside);
+    });
 }
 
 template <typename T, typename I>
 bool best(Compressed<T, I> x, Square table, Vector offset, std::optional<double> threshold, int output,
           Aligned<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
-    const auto rows = compressed_rows(x, table.shape(0));
+    const auto rows = rows_unread(x, table.shape(0));
     const Table arrays = table_of(table, offset);
     require(output == 1, "unknown output");
     require(static_cast<int64_t>(out.shape(0)) == rows.n, "out has the wrong length");
-    nb::gil_scoped_release release;
-    return sparse_score<T, I, double>(rows, arrays, entry_of(threshold), Output::best, nullptr, out.data());
+    return scored([&](bool &inside) {
+        return sparse_score<T, I, double>(rows, arrays, entry_of(threshold), Output::best, nullptr, out.data(), inside);
+    });
 }
 
 template <typename T, typename I>

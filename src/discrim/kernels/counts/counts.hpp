@@ -63,10 +63,11 @@ struct Table {
     int64_t K, stride;
 };
 
-// Writes n x K values of type Out, or n class numbers; returns false when some row has no finite best score.
+// Writes n x K values of type Out, or n class numbers; returns false when some row has no finite best score. Stops
+// where a column is not `inside` of the matrix.
 template <typename T, typename I, typename Out>
 bool sparse_score(const SparseRows<T, I> &x, const Table &table, Entry entry, Output output, Out *values,
-                  int64_t *best);
+                  int64_t *best, bool &inside);
 
 // What is left of counts (class k, column j at count[k * class_stride + j * column_stride]) when a row has gone.
 struct HeldOut {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "counts/counts.hpp"
+#include "inside.hpp"
 #include "native_lanes.hpp"
 
 namespace discrim {
@@ -80,8 +81,11 @@ DISCRIM_INLINE void add_rows(const Work<T, I> &w, int64_t first) {
     for (int64_t i = w.from; i < w.to; ++i) ask ? add_row<S, true>(w, i, first) : add_row<S, false>(w, i, first);
 }
 
+// Columns are looked at just before they are used, so that they are read once.
 template <int MI, typename T, typename I>
-DISCRIM_INLINE void sum_rows_body(const Work<T, I> &w) {
+DISCRIM_INLINE void sum_rows_body(const Work<T, I> &w, bool &inside) {
+    inside = all_inside(w.x.column + w.x.first[w.from], w.x.column + w.x.first[w.to], w.x.p);
+    if (!inside) return;
     if (w.stride == 1) return add_rows<1>(w, 0);
     if (w.stride == 2) return add_rows<2>(w, 0);
     if (w.stride == 4) return add_rows<4>(w, 0);
@@ -197,10 +201,10 @@ using GD32 = GridRow<double, int32_t>;
 using GD64 = GridRow<double, int64_t>;
 using GF32 = GridRow<float, int32_t>;
 using GF64 = GridRow<float, int64_t>;
-DISCRIM_VERSIONS(sum_rows, (const D32 &w), (w))
-DISCRIM_VERSIONS(sum_rows, (const D64 &w), (w))
-DISCRIM_VERSIONS(sum_rows, (const F32 &w), (w))
-DISCRIM_VERSIONS(sum_rows, (const F64 &w), (w))
+DISCRIM_VERSIONS(sum_rows, (const D32 &w, bool &inside), (w, inside))
+DISCRIM_VERSIONS(sum_rows, (const D64 &w, bool &inside), (w, inside))
+DISCRIM_VERSIONS(sum_rows, (const F32 &w, bool &inside), (w, inside))
+DISCRIM_VERSIONS(sum_rows, (const F64 &w, bool &inside), (w, inside))
 DISCRIM_VERSIONS(grid_row, (const GD32 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const GD64 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const GF32 &w, const Grid &grid), (w, grid))
@@ -217,8 +221,13 @@ inline void write(float *to, double value, bool logarithm) {
 
 // Scores that fill their places need not be looked through, unless one of them is not finite.
 template <typename T, typename I>
-bool only_scores(const SparseRows<T, I> &x, const Table &t, Entry entry, double *values) {
-    sum_rows(Work<T, I>{x, t.table, t.stride, entry, t.offset, values, t.K, 0, x.n});
+bool only_scores(const SparseRows<T, I> &x, const Table &t, Entry entry, double *values, bool &inside) {
+    const int64_t step = std::max<int64_t>(AT_ONCE / t.K, 1);
+    for (int64_t from = 0; from < x.n; from += step) {
+        const int64_t to = std::min(from + step, x.n);
+        sum_rows(Work<T, I>{x, t.table, t.stride, entry, t.offset, values + from * t.K, t.K, from, to}, inside);
+        if (!inside) return true;
+    }
     // What is not finite shows in the difference from itself.
     double wrong[LANES] = {};
     int64_t at = 0;
@@ -231,10 +240,12 @@ bool only_scores(const SparseRows<T, I> &x, const Table &t, Entry entry, double 
 }  // namespace
 
 template <typename T, typename I, typename Out>
-bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output output, Out *values, int64_t *best) {
+bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output output, Out *values, int64_t *best,
+                  bool &inside) {
+    inside = true;
     if constexpr (std::is_same_v<Out, double>)
         if (output == Output::scores && t.stride == t.K) {
-            if (only_scores(x, t, entry, values)) return true;
+            if (only_scores(x, t, entry, values, inside)) return true;
             if (t.K == 1) return false;
         }
     const bool soft = output == Output::posterior || output == Output::log_posterior;
@@ -248,7 +259,8 @@ bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output
     bool finite = true;
     for (int64_t from = 0; from < x.n; from += step) {
         const int64_t to = std::min(from + step, x.n);
-        sum_rows(Work<T, I>{x, t.table, t.stride, entry, start.data(), scores.data(), lanes, from, to});
+        sum_rows(Work<T, I>{x, t.table, t.stride, entry, start.data(), scores.data(), lanes, from, to}, inside);
+        if (!inside) return false;
         find_best(scores.data(), to - from, t.K, lanes, found.data());
         for (int64_t i = from; i < to; ++i) {
             const Best &of_row = found[i - from];
@@ -284,7 +296,7 @@ DISCRIM_GRID(float, int32_t)
 DISCRIM_GRID(float, int64_t)
 
 #define DISCRIM_SCORE(T, I, Out) \
-    template bool sparse_score(const SparseRows<T, I> &, const Table &, Entry, Output, Out *, int64_t *);
+    template bool sparse_score(const SparseRows<T, I> &, const Table &, Entry, Output, Out *, int64_t *, bool &);
 DISCRIM_SCORE(double, int32_t, double)
 DISCRIM_SCORE(double, int64_t, double)
 DISCRIM_SCORE(float, int32_t, float)
