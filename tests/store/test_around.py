@@ -122,3 +122,14 @@ def test_averages_over_the_folds_are_kept():
         X, Y
     )
     assert_same_answers(model, again(model), X)
+
+
+@pytest.mark.parametrize("asked", ["before", "after"])
+def test_a_fit_that_tol_ended_early_has_one_summary(asked):
+    """Inference goes on to the minimum, whether it is asked for before the file is written or from the file."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(0, 5, (48, 4)), rng.integers(0, 3, 48)
+    model = discrim.LogisticRegression(solver="quasi-newton").fit(X, y)
+    if asked == "before":
+        model.summary()
+    assert str(again(model).summary()) == str(model.summary())

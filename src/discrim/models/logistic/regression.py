@@ -405,7 +405,10 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         return state
 
     def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
-        """As a copy has it, which is without the rows and a basis of their space."""
+        """As a copy has it, which is without the rows and a basis of their space; the summary is the one shown here."""
+        fit = self._kept_fit
+        if fit is not None and not is_wide(fit.objective.coordinates):
+            _ = self._fitted
         copied = copy(self)
         # A model of averages over the folds has neither.
         fitted = copied.__dict__.setdefault("_known_fit", None)
