@@ -182,3 +182,14 @@ def test_few_rows_of_many_classes_end_after_few_steps():
     found = LogisticRegression().fit(x, y)
     assert found.solver_ == "quasi-newton"
     assert found.n_iter_[0] <= 14
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_and_repeated_rows_give_the_same_digits(classes):
+    rng = np.random.default_rng(0)
+    x, y, times = rng.random((90, 240)), rng.integers(0, classes, 90), rng.integers(0, 5, 90)
+    weighted = LogisticRegression().fit(x, y, times)
+    repeated = LogisticRegression().fit(x.repeat(times, axis=0), y.repeat(times))
+    assert weighted.solver_ == repeated.solver_
+    assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-9, atol=1e-11)
+    assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-9, atol=1e-11)

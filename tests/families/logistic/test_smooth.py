@@ -15,7 +15,8 @@ from discrim.block import Block
 from discrim.engines import RowPasses
 from discrim.engines.threads import passes_over
 from discrim.families.logistic import fit as smooth
-from discrim.families.logistic.fit import PenaltyTerms, Problem, Work, minimise
+from discrim.families.logistic.fit import PenaltyTerms, Problem, Work
+from discrim.families.logistic.minimise import minimise
 from discrim.families.logistic.objective import Coordinates, Enough, Objective, newton
 from discrim.families.logistic.quasi_newton import Part, Smooth, quasi_newton
 from discrim.sources import open_rows

@@ -27,18 +27,17 @@ from discrim.families.logistic.elastic_net_gram import GAP, Fitted, GramFollower
 from discrim.families.logistic.fit import (
     PenaltyTerms,
     Problem,
-    Route,
     SmoothFit,
     check_finite,
     choose_route,
     coordinates_for,
     fit_smooth,
-    minimise,
     offset_constant,
     origin,
     ridge_for,
     smooth_for,
 )
+from discrim.families.logistic.minimise import Route, minimise
 from discrim.families.logistic.objective import Coordinates, Objective, Solution, newton, penalised, user_coefficients
 from discrim.families.logistic.rank import row_space
 from discrim.families.recipe import Grid, Losses, OneBlock, Passes, Reduction, Shape, row_losses

@@ -15,19 +15,17 @@ from discrim.errors import DataError
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.merged import merge_columns
+from discrim.families.logistic.minimise import ENOUGH, Route, minimise
 from discrim.families.logistic.objective import (
-    CLOSE,
-    CLOSE_IN_FILES,
-    CLOSER,
-    PENALISED_CLOSE,
+    FEW,
+    NEARBY,
+    NEARBY_ENTRIES,
     Coordinates,
-    HasLikelihood,
     Objective,
     Solution,
     newton,
 )
-from discrim.families.logistic.positive import solve_positive
-from discrim.families.logistic.quasi_newton import Part, Smooth, descend
+from discrim.families.logistic.quasi_newton import Part, Smooth
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
 from discrim.families.logistic.separation import (
     Separation,
@@ -38,8 +36,8 @@ from discrim.families.logistic.separation import (
 )
 from discrim.families.logistic.unbiased import flac, flic
 from discrim.families.recipe import Passes
-from discrim.parallel import one_blas_thread
-from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT
+from discrim.parallel import SINGLE, one_blas_thread
+from discrim.statistics.likelihood import BLOCKS, CURVATURE
 from discrim.typing import Floats, Mask
 
 # A part of the rows is worth fitting first where X has this many values.
@@ -52,23 +50,11 @@ HUGE = 1e150
 MOST_CURVED = 4000
 # Coefficients whose curvature is worth having for the steps, and rows whose products with each other are.
 CURVED_SIZE, MOST_PRODUCTS = 2000, 3000
-# Coefficients from which on the curvature is that of a part of the rows, not of all.
-ONCE_SIZE = 160
-# Enough for a start: the sample's own error is larger, and the last step squares this.
-ROUGH = 3e-4
-# Rows a coefficient of a part whose curvature is as good for the first step as that of all rows: what this leaves, a
-# Newton step brings below CLOSE.
-TALL = 2000
-# What the value may fall, for each unit of weight, by a step that is not checked.
-NEAR = 1e-2
-# Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
-ENOUGH = 12
-# Loss of a row, on the average, below which the part says more of itself than of the others.
-SEPARATED = 1e-4
 # Nanoseconds, of which only the ratios matter (``benchmarks/paths.py``): a value, dense or sparse, and a row of a pass,
 # for each class; a multiplication of a curvature, of a product of matrices, of a factorisation, of eigenvectors; the
-# calls of a Newton and of a quasi-Newton step.
-VALUE, ENTRY, ROW, SQUARE, PRODUCT, FACTOR, EIGEN, CALL, STEP = 0.8, 4.0, 20.0, 0.09, 0.05, 0.05, 0.7, 3e4, 1e5
+# calls of a Newton and of a quasi-Newton step, and a step within one call.
+VALUE, ENTRY, ROW, SQUARE, PRODUCT, FACTOR, EIGEN = 0.8, 4.0, 20.0, 0.09, 0.05, 0.05, 0.7
+CALL, STEP, STEP_INSIDE = 3e4, 1e5, 5e3
 # A pass over a file takes so many times as long as over memory.
 FROM_FILE = 5.0
 
@@ -76,7 +62,6 @@ BiasReduction = Literal["firth", "flic", "flac"]
 # What follows Firth's estimate.
 UNBIASED = {"flic": flic, "flac": flac}
 
-Route = Literal["newton", "quasi-newton", "limited-memory", "row-space"]
 # Is called with theta and its coordinates after every step.
 Watch = Callable[[Floats, Coordinates], None]
 
@@ -191,6 +176,13 @@ class Work:
         return self.functions * each * (FROM_FILE if self.files else 1.0)
 
     @property
+    def calls(self) -> tuple[float, float]:
+        """Of a Newton and a quasi-Newton step, beside its pass: of few rows all are taken in one call of a kernel."""
+        newton = not self.is_sparse and self.functions == 1 and self.stored <= SINGLE and self.width < FEW
+        near = self.stored * self.functions <= NEARBY_ENTRIES if self.is_sparse else self.stored <= NEARBY
+        return STEP_INSIDE if newton else CALL, STEP_INSIDE if near and not self.files else STEP
+
+    @property
     def class_curvature(self) -> float:
         """The curvature of every class by itself, of a part of the rows, and its inverse: K (m q^2 + q^3)."""
         q, part = self.width + 1, min(self.rows, self.part_rows)
@@ -214,7 +206,7 @@ class Work:
         | way            | passes                    | besides                              | memory   |
         |----------------|---------------------------|--------------------------------------|----------|
         | newton         | 3 (few rows: 6)           | n (K q)^2 and (K q)^3 for each       | (K q)^2  |
-        | quasi-newton   | 15                        | K (m q^2 + q^3), m rows of a part    | K q^2    |
+        | quasi-newton   | 10                        | K (m q^2 + q^3) twice, m of a part   | K q^2    |
         | limited-memory | 20, sparse 60; all digits | 40 K q for each                      | 20 K q   |
         |                | three times as many       |                                      |          |
         | row-space      | those of a fit of n x n   | n^2 p + n^3, once                    | n^2      |
@@ -224,15 +216,16 @@ class Work:
         """
         n, q, size = self.rows, self.width + 1, (self.width + 1) * self.functions
         found: dict[Route, float] = {}
+        newton_call, call = self.calls
         if q <= CURVED_SIZE and (q <= n + 1 or self.used):
             curvature, steps = SQUARE * n * size**2, 3 if n * q > START_VALUES else 6
             if size <= CURVED_SIZE:
-                found["newton"] = fits * steps * (self.one_pass + curvature + FACTOR * size**3 + CALL)
-            steps_by_part = 15 * (self.one_pass + STEP) + 1.5 * self.class_curvature
+                found["newton"] = fits * steps * (self.one_pass + curvature + FACTOR * size**3 + newton_call)
+            steps_by_part = 10 * (self.one_pass + call) + 2.0 * (self.class_curvature + STEP)
             found["quasi-newton"] = fits * steps_by_part + self.used * curvature
         if self.ridge or not found:
             passes = (60 if self.is_sparse else 20) * (1 if self.loose else 3)
-            found["limited-memory"] = fits * passes * (self.one_pass + STEP + 20.0 * size)
+            found["limited-memory"] = fits * passes * (self.one_pass + call + 20.0 * size)
         if self.ridge and n <= min(self.width, MOST_PRODUCTS) and not self.files:
             inner = min(Work(n, n, self.functions, n * n, False, loose=self.loose).costs(fits).values())
             found["row-space"] = PRODUCT * n**2 * self.width + EIGEN * n**3 + inner
@@ -372,7 +365,9 @@ def _patience(rows: Passes, problem: Problem, route: Route) -> int:
         return problem.most
     work = Work.of(rows, problem)
     newton_cost = work.costs().get("newton")
-    return problem.most if newton_cost is None else min(problem.most, int(newton_cost / (work.one_pass + STEP)))
+    return (
+        problem.most if newton_cost is None else min(problem.most, int(newton_cost / (work.one_pass + work.calls[1])))
+    )
 
 
 def _flat_for(problem: Problem, objective: Objective) -> Floats | None:
@@ -530,61 +525,3 @@ def _without_penalty(fit: SmoothFit) -> SmoothFit:
     start = theta - theta[:1] if fit.objective.softmax else theta
     found = newton(fit.objective, start, free=free, most=25)
     return replace(fit, free=free, solution=replace(found, iterations=fit.solution.iterations + found.iterations))
-
-
-def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], route: Route, most: int) -> Solution:
-    """``parts`` are random parts of the rows, each within the next; none for few rows."""
-    start = problem.start
-    if route == "newton":
-        first, costly = 0, getattr(objective, "costly", False)
-        for part in parts:
-            less = problem.for_part(part.share)
-            close = CLOSE_IN_FILES if costly else ROUGH
-            rough = newton(part.objective, start, ridge=less.ridge, free=less.free, close=close, most=ENOUGH)
-            if not _is_trusted(rough):
-                continue
-            start = rough.theta
-            if part is parts[-1] and most > 1 and _gives_curvature(rough, objective):
-                start, first = _step_by_part(replace(problem, start=start), objective, part), 1
-                if problem.watch is not None:
-                    problem.watch(start)
-        # Without a penalty the deviance is reported, and the last step should change none of its digits.
-        close = CLOSE_IN_FILES if costly else PENALISED_CLOSE if problem.ridge.any() else CLOSE
-        ridge, free, left = problem.ridge, problem.free, most - first
-        found = newton(objective, start, ridge=ridge, free=free, close=close, most=left, watch=problem.watch)
-        return replace(found, iterations=found.iterations + first) if first else found
-    curved_by = Part(objective, 1.0)
-    for part in parts:
-        less = replace(problem.for_part(part.share), start=start)
-        rough = descend(less, part.objective, Part(part.objective, 1.0), close=ROUGH, most=4 * ENOUGH)
-        start = rough.theta if _is_trusted(rough) else start
-        if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
-            curved_by = part
-    return descend(replace(problem, start=start), objective, curved_by, close=CLOSER, most=most)
-
-
-def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:
-    """Is a part with this optimum so large that one step by its curvature comes as near as by that of all rows?
-
-    Both leave an error of size / rows. A pass over a file costs the same with curvature or without.
-    """
-    enough = rough.at.rows >= TALL * rough.theta.size
-    return enough and rough.theta.ndim == 1 and not getattr(objective, "costly", True)
-
-
-def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floats:
-    """From the start, the optimum of ``part``, by its curvature and the gradient of all rows."""
-    start, index = problem.start, np.flatnonzero(problem.free)
-    some, every = part.objective.at(start, depth=CURVATURE), objective.at(start, depth=GRADIENT)
-    curvature = some.hessian * (every.weight / some.weight) + np.diag(problem.ridge)
-    gradient = every.gradient + problem.ridge * start
-    step = solve_positive(curvature[np.ix_(index, index)], gradient[index])
-    theta = start.copy()
-    if 0.5 * float(gradient[index] @ step) <= NEAR * every.weight:
-        theta[index] -= step
-    return theta
-
-
-def _is_trusted(rough: Solution) -> bool:
-    """A part of the rows may be separated where all of them are not; its optimum is then at infinity."""
-    return rough.converged and rough.loss > SEPARATED * rough.at.weight

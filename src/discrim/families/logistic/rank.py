@@ -11,7 +11,7 @@ from discrim.block import Block
 from discrim.families.logistic.objective import Coordinates, Span
 from discrim.families.logistic.positive import scaled_cholesky
 from discrim.families.recipe import Passes
-from discrim.parallel import one_blas_thread
+from discrim.parallel import blas_threads, one_blas_thread
 from discrim.statistics import ClassFactors, Depth
 from discrim.statistics.factors import FactorsOf
 from discrim.statistics.moments import grand_mean
@@ -119,6 +119,11 @@ def row_space(block: Block, *, intercept: bool) -> tuple[Coordinates, Floats]:
 
     A ridge on these is the same ridge on the columns.
     """
+    with blas_threads(len(block)):
+        return _row_space(block, intercept=intercept)
+
+
+def _row_space(block: Block, *, intercept: bool) -> tuple[Coordinates, Floats]:
     n, p = block.x.shape
     shift = np.asarray(block.x.mean(axis=0), float).ravel() if intercept else np.zeros(p)
     if isinstance(block.x, np.ndarray):
