@@ -67,6 +67,27 @@ def test_a_sample_saves_passes_over_all_rows(route):
         assert every.passes <= 3
 
 
+def test_a_sample_saves_the_second_newton_step_over_a_file():
+    every, some = objectives(n=240_000)
+    exact = newton(every, np.zeros(every.shape), close=1e-15)
+    every.passes, every.costly = 0, True
+    found = minimise(problem_of(every, 0.0), every, [Part(some, 1 / 8)], "newton", 100)
+    assert found.converged
+    assert (every.passes, found.iterations) == (2, 2)
+    assert_allclose(found.theta, exact.theta, atol=1e-8)
+
+
+def test_a_sample_of_other_rows_does_not_mislead_a_fit_of_a_file():
+    every, some = objectives(n=40_000)
+    other = RowPasses(open_rows(some.rows.whole.x * 1.3, some.rows.whole.codes))
+    every.costly = True
+    misled = Objective(other, some.classes, some.coordinates)
+    found = minimise(problem_of(every, 0.5), every, [Part(misled, 1 / 8)], "newton", 100)
+    assert found.converged
+    ridge = np.full(every.shape, 0.5)
+    assert_allclose(found.theta, newton(every, np.zeros(every.shape), ridge=ridge).theta, atol=1e-6)
+
+
 def depths_of_passes(objective, monkeypatch):
     """What each pass over all rows is asked for, as a list that grows."""
     depths, at = [], objective.at

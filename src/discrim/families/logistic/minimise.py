@@ -19,7 +19,7 @@ from discrim.families.logistic.objective import (
 )
 from discrim.families.logistic.positive import solve_positive
 from discrim.families.logistic.quasi_newton import Part, Smooth, descend
-from discrim.statistics.likelihood import CURVATURE, GRADIENT
+from discrim.statistics.likelihood import CURVATURE, GRADIENT, Likelihood
 from discrim.typing import Floats
 
 # Coefficients from which on the curvature is that of a part of the rows, not of all.
@@ -55,6 +55,10 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
                 start, first = _step_by_part(replace(problem, start=start), objective, part), 1
                 if problem.watch is not None:
                     problem.watch(start)
+        if parts and costly and most > 1 and start is not problem.start:
+            start, first = _step_with_part(replace(problem, start=start), objective, parts[-1]), 1
+            if problem.watch is not None:
+                problem.watch(start)
         # Without a penalty the deviance is reported, and the last step should change none of its digits.
         close = CLOSE_IN_FILES if costly else PENALISED_CLOSE if problem.ridge.any() else CLOSE
         ridge, free, left = problem.ridge, problem.free, most - first
@@ -90,6 +94,62 @@ def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floa
     if 0.5 * float(gradient[index] @ step) <= NEAR * every.weight:
         theta[index] -= step
     return theta
+
+
+class _Corrected:
+    """The sums of a part of the rows, to which those of all rows at one theta are fitted up to the curvature."""
+
+    def __init__(self, part: HasLikelihood, at: Floats, every: Likelihood) -> None:
+        self.part, self.theta = part, at
+        some = part.at(at, depth=CURVATURE)
+        self.times = every.weight / some.weight
+        self.loss = every.loss - self.times * some.loss
+        self.gradient = every.gradient - self.times * some.gradient
+        self.hessian = every.hessian - self.times * some.hessian
+
+    def at(
+        self, theta: Floats, *, depth: int = GRADIENT, along: Floats | None = None, steps: Sequence[float] = ()
+    ) -> Likelihood:
+        some = self.part.at(theta, depth=depth, along=along, steps=steps)
+
+        def more(away: Floats) -> float:
+            flat = away.ravel()
+            return float(self.loss + self.gradient.ravel() @ flat + 0.5 * flat @ self.hessian @ flat)
+
+        away, losses = theta - self.theta, self.times * some.losses
+        if along is not None:
+            losses = losses + np.array([more(away + s * along) for s in steps])
+        gradient, hessian = some.gradient, some.hessian
+        if depth >= GRADIENT:
+            gradient = self.times * gradient + self.gradient + (self.hessian @ away.ravel()).reshape(away.shape)
+        if depth >= CURVATURE:
+            hessian = self.times * hessian + self.hessian
+        return replace(
+            some,
+            loss=self.times * some.loss + more(away),
+            gradient=gradient,
+            hessian=hessian,
+            losses=losses,
+            weight=self.times * some.weight,
+        )
+
+
+def _step_with_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floats:
+    """From the start, by gradient and curvature of all rows, and by what the part says beyond them.
+
+    A Newton step leaves the square of its length, this one the square times the error of the part: of 200,000 rows out
+    of millions one pass over a file less.
+    """
+    every = objective.at(problem.start, depth=CURVATURE)
+    corrected = _Corrected(part.objective, problem.start, every)
+    found = newton(
+        corrected, problem.start, ridge=problem.ridge, free=problem.free, close=CLOSE_IN_FILES**2, most=ENOUGH
+    )
+    return found.theta if np.isfinite(found.theta).all() and found.value <= _value(every, problem) else problem.start
+
+
+def _value(at: Likelihood, problem: Smooth) -> float:
+    return at.loss + 0.5 * float(np.sum(problem.ridge * problem.start**2))
 
 
 def _is_trusted(rough: Solution) -> bool:
