@@ -55,6 +55,8 @@ CURVED_SIZE, MOST_PRODUCTS = 2000, 3000
 # calls of a Newton and of a quasi-Newton step, and a step within one call.
 VALUE, ENTRY, ROW, SQUARE, PRODUCT, FACTOR, EIGEN = 0.8, 4.0, 20.0, 0.09, 0.05, 0.05, 0.7
 CALL, STEP, STEP_INSIDE = 3e4, 1e5, 5e3
+# What all digits of the minimum may cost, in times of the cheapest way.
+DIGITS = 2.0
 # A pass over a file takes so many times as long as over memory.
 FROM_FILE = 5.0
 
@@ -233,11 +235,17 @@ class Work:
 
 
 def choose_route(rows: Passes, problem: Problem, fits: int = 1, work: Work | None = None) -> Route:
-    """The cheapest way, or the one that the solver names, where it is possible."""
+    """The way that the solver names, where it is possible; else the cheapest, or Newton's for at most twice that.
+
+    Newton's last step gives all digits; the other ways end where ``tol`` says.
+    """
     if problem.solver in {"newton", "newton-cholesky"}:
         return "newton"
     costs = (work or Work.of(rows, problem)).costs(fits)
-    return next((route for route in costs if route == problem.solver), min(costs, key=costs.__getitem__))
+    cheapest = min(costs, key=costs.__getitem__)
+    if costs.get("newton", np.inf) <= DIGITS * costs[cheapest]:
+        cheapest = "newton"
+    return next((route for route in costs if route == problem.solver), cheapest)
 
 
 def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> SmoothFit:
