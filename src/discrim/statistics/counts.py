@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discrim import kernels
 from discrim.block import Block, Numbered
 from discrim.errors import DataError, ForgetError, NegativeCountError
+from discrim.later import cached_property
 from discrim.statistics.by_class import ByClass, OneForm, refuse_widths, spread_out, union_of_classes
 from discrim.statistics.forgetting import ROUNDING, weights_left
 from discrim.store.fields import Array, Incoming, Many, Optional, damaged
@@ -93,7 +94,12 @@ class ClassCounts(ByClass):
         """False when NaN or infinity was among the rows."""
         # A sum of finite numbers may overflow, but what is not finite always shows in it.
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(self.count.sum()) or np.isfinite(self.count).all())
+            return bool(np.isfinite(self.of_class.sum()) or np.isfinite(self.count).all())
+
+    @cached_property
+    def of_class(self) -> Floats:
+        """All that was counted in each class."""
+        return np.asarray(self.count.sum(axis=1))
 
     def of_feature(self, j: int) -> Floats:
         """N_k of the levels of feature j, K x L_j."""
@@ -117,7 +123,8 @@ class ClassCounts(ByClass):
         _check_widths(parts)
         classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
         first, *others = (part.including(classes).with_levels(levels) for part in parts)
-        weight, rows, count = first.weight.copy(), first.rows.copy(), first.count.copy()
+        second, *others = others
+        weight, rows, count = first.weight + second.weight, first.rows + second.rows, first.count + second.count
         for part in others:
             weight += part.weight
             rows += part.rows

@@ -21,7 +21,7 @@ Alpha = Any
 # What a difference leaves of two equal sums.
 ROUNDING = 1e-12
 # Counts from which on the classes are solved on several threads, in so many parts.
-MANY, PARTS = 1_000_000, 8
+MANY, PARTS = 400_000, 8
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Multinomial:
     threshold: float | None = None
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        total = s.count.sum(axis=1) + summed(alpha, s.count.shape[1])
+        total = s.of_class + summed(alpha, s.count.shape[1])
         coef, constant = _log_shares(s.count, alpha, _log(total)), np.zeros(len(s.count))
         zero = s.count + alpha == 0 if np.min(alpha) == 0 else np.zeros(1, dtype=bool)
         if not zero.any():
@@ -99,7 +99,7 @@ class Complement:
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
         whole, constant = s.count.sum(axis=0), np.zeros(len(s.count))
-        total = _log(difference(whole.sum(), s.count.sum(axis=1)) + summed(alpha, len(whole)))
+        total = _log(difference(whole.sum(), s.of_class) + summed(alpha, len(whole)))
         weights = _log_shares(s.count, alpha, total, whole[None], negative=True)
         zero = complements(s.count) + alpha == 0 if np.min(alpha) == 0 else np.zeros((1, 1), dtype=bool)
         if self.norm:
