@@ -30,7 +30,7 @@ DISCRIM_INLINE void learn(const Rows<T> &x, const Visits &visits, const Settings
             for (int64_t j = 0; j < x.p; ++j) gathered[j] = at[j * x.column_stride];
             at = gathered.data();
         }
-        return DenseRow<T>{at, x.p};
+        return DenseRow<T, V>{at, x.p};
     });
 }
 

@@ -9,9 +9,8 @@
 
 namespace discrim {
 
-// Four lanes fit one register of every processor that has wide ones; eight would be kept in memory by some. What is
-// left of a row is a pair and a single: a weight is then always read in the width it was written in, and one row need
-// not wait until memory has what the last has written.
+// Lanes fit one register of the version that runs. What is left of a row is four, a pair and a single: a weight is then
+// always read in the width it was written in, and one row need not wait until memory has what the last has written.
 typedef double v2 __attribute__((vector_size(16)));
 typedef double v2u __attribute__((vector_size(16), aligned(8)));
 typedef float f2u __attribute__((vector_size(8), aligned(4)));
@@ -38,6 +37,7 @@ struct Lanes<double> {
 };
 
 DISCRIM_INLINE double sum(v4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+DISCRIM_INLINE double sum(v8 v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
 DISCRIM_INLINE double sum(v2 v) { return v[0] + v[1]; }
 
 // Ask memory for every line that holds some of these; the first may begin anywhere in its line.
@@ -77,33 +77,38 @@ DISCRIM_INLINE void truncate(double &w, double &q, double owed, double scale) {
     q += scale * (w - before);
 }
 
-template <typename T>
+template <typename T, typename V = v4>
 struct DenseRow {
+    static constexpr int64_t W = WIDTH<V>;
     const T *x;
     int64_t p;
 
     // The sum of term(Lanes, j) over all columns: four sums at a time, since one alone would wait for each addition.
     template <typename Term>
     DISCRIM_INLINE auto total(Term term) const {
-        const Lanes<v4> wide;
+        const Lanes<V> wide;
         decltype(term(wide, 0)) a = {}, b = {}, c = {}, d = {};
         int64_t j = 0;
-        for (; j + 16 <= p; j += 16) {
+        for (; j + 4 * W <= p; j += 4 * W) {
             a += term(wide, j);
-            b += term(wide, j + 4);
-            c += term(wide, j + 8);
-            d += term(wide, j + 12);
+            b += term(wide, j + W);
+            c += term(wide, j + 2 * W);
+            d += term(wide, j + 3 * W);
         }
-        if (p & 8) {
+        if (p & (2 * W)) {
             a += term(wide, j);
-            b += term(wide, j + 4);
-            j += 8;
+            b += term(wide, j + W);
+            j += 2 * W;
         }
-        if (p & 4) {
+        if (p & W) {
             c += term(wide, j);
-            j += 4;
+            j += W;
         }
         decltype(term(Lanes<double>(), 0)) tail = {};
+        if (W > 4 && (p & 4)) {
+            tail += sum(term(Lanes<v4>(), j));
+            j += 4;
+        }
         if (p & 2) {
             tail += sum(term(Lanes<v2>(), j));
             j += 2;
@@ -114,14 +119,18 @@ struct DenseRow {
     // step(Lanes, j) for all columns.
     template <typename Step>
     DISCRIM_INLINE void each(Step step) const {
-        const Lanes<v4> wide;
+        const Lanes<V> wide;
         int64_t j = 0;
-        for (; j + 8 <= p; j += 8) {
+        for (; j + 2 * W <= p; j += 2 * W) {
             step(wide, j);
-            step(wide, j + 4);
+            step(wide, j + W);
         }
-        if (p & 4) {
+        if (p & W) {
             step(wide, j);
+            j += W;
+        }
+        if (W > 4 && (p & 4)) {
+            step(Lanes<v4>(), j);
             j += 4;
         }
         if (p & 2) {
@@ -148,17 +157,17 @@ struct DenseRow {
     }
     DISCRIM_INLINE Norms add_told(double *w, double c) const {
         double absolute = 0.0;
-        v4 sizes = {};
+        V sizes = {};
         const double square = total([&](auto lanes, int64_t j) DISCRIM_INLINED {
             const auto v = lanes.at(w + j) + lanes.at(x + j) * c;
             lanes.put(w + j, v);
             const auto size = v > 0.0 ? v : -v;
-            if constexpr (lanes.count == 4)
+            if constexpr (lanes.count == W)
                 sizes += size;
-            else if constexpr (lanes.count == 2)
-                absolute += size[0] + size[1];
-            else
+            else if constexpr (lanes.count == 1)
                 absolute += size;
+            else
+                absolute += sum(size);
             return v * v;
         });
         return {square, sum(sizes) + absolute};
