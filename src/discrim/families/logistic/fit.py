@@ -55,8 +55,8 @@ CURVED_SIZE, MOST_PRODUCTS = 2000, 3000
 # calls of a Newton and of a quasi-Newton step, and a step within one call.
 VALUE, ENTRY, ROW, SQUARE, PRODUCT, FACTOR, EIGEN = 0.8, 4.0, 20.0, 0.09, 0.05, 0.05, 0.7
 CALL, STEP, STEP_INSIDE = 3e4, 1e5, 5e3
-# What all digits of the minimum may cost, in times of the cheapest way.
-DIGITS = 2.0
+# What all digits of the minimum may cost: in times of the cheapest way, or so much.
+DIGITS, SHORT = 2.0, 1e6
 # A pass over a file takes so many times as long as over memory.
 FROM_FILE = 5.0
 
@@ -237,13 +237,13 @@ class Work:
 def choose_route(rows: Passes, problem: Problem, fits: int = 1, work: Work | None = None) -> Route:
     """The way that the solver names, where it is possible; else the cheapest, or Newton's for at most twice that.
 
-    Newton's last step gives all digits; the other ways end where ``tol`` says.
+    Newton's last step gives all digits, which are worth a millisecond; the other ways end where ``tol`` says.
     """
     if problem.solver in {"newton", "newton-cholesky"}:
         return "newton"
     costs = (work or Work.of(rows, problem)).costs(fits)
     cheapest = min(costs, key=costs.__getitem__)
-    if costs.get("newton", np.inf) <= DIGITS * costs[cheapest]:
+    if costs.get("newton", np.inf) <= max(DIGITS * costs[cheapest], SHORT * fits):
         cheapest = "newton"
     return next((route for route in costs if route == problem.solver), cheapest)
 
@@ -356,7 +356,7 @@ def smooth_for(objective: Objective, problem: Problem, route: Route, start: Floa
     """What this way minimises, from this start in the solver's units."""
     ridge = ridge_for(problem.penalty, objective.coordinates, objective.shape)
     free, plain = _free(objective, problem, route, aliased), _plain_steps(objective.rows, problem, route)
-    return Smooth(ridge, free, start, _flat_for(problem, objective), plain=plain)
+    return Smooth(ridge, free, start, _flat_for(problem, objective), plain=plain, digits=not problem.tol)
 
 
 def _plain_steps(rows: Passes, problem: Problem, route: Route) -> int:

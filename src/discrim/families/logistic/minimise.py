@@ -59,10 +59,16 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
             start, first = _step_with_part(replace(problem, start=start), objective, parts[-1]), 1
             if problem.watch is not None:
                 problem.watch(start)
-        # Without a penalty the deviance is reported, and the last step should change none of its digits.
-        close = CLOSE_IN_FILES if costly else PENALISED_CLOSE if problem.ridge.any() else CLOSE
         ridge, free, left = problem.ridge, problem.free, most - first
-        found = newton(objective, start, ridge=ridge, free=free, close=close, most=left, watch=problem.watch)
+        found = newton(
+            objective,
+            start,
+            ridge=ridge,
+            free=free,
+            close=_close(problem, costly=costly),
+            most=left,
+            watch=problem.watch,
+        )
         return replace(found, iterations=found.iterations + first) if first else found
     curved_by = Part(objective, 1.0)
     for part in parts:
@@ -72,6 +78,16 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
         if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
             curved_by = part
     return descend(replace(problem, start=start), objective, curved_by, close=CLOSER, most=most)
+
+
+def _close(problem: Smooth, *, costly: bool) -> float:
+    """The gap from which on Newton's last step is taken on trust; ``costly`` are passes over a file.
+
+    Without a penalty the deviance is reported, and the last step should change none of its digits.
+    """
+    if problem.digits:
+        return CLOSE
+    return CLOSE_IN_FILES if costly else PENALISED_CLOSE if problem.ridge.any() else CLOSE
 
 
 def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:

@@ -29,7 +29,7 @@ class Smooth:
 
     Quasi-Newton tries ``plain`` steps before it takes a curvature. For these, ``squares`` are the mean squares of the
     columns, intercept included, by which each bends the loss, where they differ. ``flat`` and ``watch`` are those of
-    ``Enough``.
+    ``Enough``; ``digits`` asks for all of them.
     """
 
     ridge: Floats
@@ -39,6 +39,7 @@ class Smooth:
     squares: Floats | float = 1.0
     plain: int = 0
     watch: Callable[[Floats], None] | None = None
+    digits: bool = False
 
     def for_part(self, share: float) -> Smooth:
         """The same problem for a part of the rows with this share of the weight."""

@@ -41,6 +41,8 @@ from discrim.store.kinds import Of
 # Names of scikit-learn's solvers; all answers come from the same few routes here.
 SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
 SOLVERS = ("auto", *SMOOTH_ONLY, "liblinear", "saga", "newton", "quasi-newton")
+# Coefficients of which a copy has the inference, even where that takes some more steps.
+SMALL = 300
 # "deprecated" is scikit-learn's default of ``penalty``: it is accepted, but not a choice to offer.
 PENALTIES = ("l1", "l2", "elasticnet")
 CONSTRAINTS: dict[str, Check] = {
@@ -393,7 +395,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         """Without the rows of the last fit, and a basis as large as they are: another process has no use for them."""
         fit = self._kept_fit
         wide = fit is not None and is_wide(fit.objective.coordinates)
-        if fit is not None and not (wide or is_loose(fit)):
+        if fit is not None and not wide and (fit.theta.size <= SMALL or not is_loose(fit)):
             _ = self._fitted
         state = dict(super().__getstate__())
         if fit is not None and not wide and state["_known_fit"] is None:
