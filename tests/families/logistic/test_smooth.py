@@ -15,10 +15,11 @@ from discrim.block import Block
 from discrim.engines import RowPasses
 from discrim.engines.threads import passes_over
 from discrim.families.logistic import fit as smooth
+from discrim.families.logistic import quasi_newton as quasi_newton_module
 from discrim.families.logistic.fit import PenaltyTerms, Problem, Work
 from discrim.families.logistic.minimise import minimise
 from discrim.families.logistic.objective import Coordinates, Enough, Objective, newton
-from discrim.families.logistic.quasi_newton import Part, Smooth, quasi_newton
+from discrim.families.logistic.quasi_newton import Part, Smooth, descend, quasi_newton
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE, GRADIENT
 
@@ -275,6 +276,21 @@ def slow_rows(seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(6000, 40)) * (rng.random(40) < 0.8) + (rng.random((6000, 40)) < 0.004)
     return x, (x @ rng.normal(size=(40, 4)) + rng.gumbel(size=(6000, 4))).argmax(axis=1)
+
+
+def test_the_curvature_is_taken_once_from_a_start_that_a_part_of_the_rows_gives(monkeypatch):
+    """From nowhere it is taken again after three steps."""
+    every, some = objectives(classes=4)
+    taken, once = [], quasi_newton_module._inverse
+    monkeypatch.setattr(quasi_newton_module, "_inverse", lambda *a, **k: taken.append(1) or once(*a, **k))
+    for near in (False, True):
+        taken.clear()
+        start = 1.2 * newton(some, np.zeros(every.shape), ridge=0.1).theta
+        problem = replace(problem_of(every, 0.5), start=start)
+        found = descend(problem, every, Part(some, 1 / 8), close=1e-13, most=100, near=near)
+        assert found.converged
+        assert found.iterations > 3
+        assert len(taken) == (1 if near else 2)
 
 
 def test_newton_finishes_what_quasi_newton_has_not_after_as_much_work(monkeypatch):

@@ -77,7 +77,8 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
         start = rough.theta if _is_trusted(rough) else start
         if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
             curved_by = part
-    return descend(replace(problem, start=start), objective, curved_by, close=CLOSER, most=most)
+    near = start is not problem.start
+    return descend(replace(problem, start=start), objective, curved_by, close=CLOSER, most=most, near=near)
 
 
 def _close(problem: Smooth, *, costly: bool) -> float:

@@ -54,12 +54,14 @@ class Part:
     share: float
 
 
-def descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int) -> Solution:
+def descend(
+    problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int, near: bool = False
+) -> Solution:
     """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
 
-    ``curved_by`` are the rows that the curvature is taken from.
+    ``curved_by`` are the rows that the curvature is taken from. From a start that is ``near`` it holds longer.
     """
-    theta, steps, turn = problem.start, 0, FIRST_STEPS
+    theta, steps, turn = problem.start, 0, STEPS if near else FIRST_STEPS
     while True:
         curved = steps >= problem.plain
         inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by, curved=curved)
